@@ -116,10 +116,11 @@ def picture(store: Store, limit: int) -> Picture:
 
 def _links_between(store: Store, memories: Collection[str]) -> list[Link]:
     """Return the links between the memories, each once, heaviest first."""
+    ids = set(memories)
     links = {
         (link.source, link.target, link.relation): link
-        for some in store.links.of(memories).values()
+        for some in store.links.of(ids).values()
         for link in some
-        if link.ends <= set(memories)
+        if link.ends <= ids
     }
     return sorted(links.values(), key=lambda link: (-link.weight, link.source, link.target))

@@ -94,8 +94,9 @@ class Language:
             "moment": lambda: self.moment(at, zone),
         }[how]()
         exact = at.astimezone(UTC)
-        return Markup('<time datetime="{}" title="{}">{}</time>').format(
-            exact.isoformat(timespec="seconds"), f"{exact:%Y-%m-%d %H:%M:%S} UTC", escape(told)
+        return Markup(
+            f'<time datetime="{exact.isoformat(timespec="seconds")}"'
+            f' title="{exact:%Y-%m-%d %H:%M:%S} UTC">{escape(told)}</time>'
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from starlette.applications import Starlette
 
 from kinmem.http.guard import Guard
@@ -26,8 +26,9 @@ from kinmem.settings import load
 from kinmem.web.routes import SEGMENTS, web_routes
 
 CHROMIUM = os.environ.get("KINMEM_TEST_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-MILLISECONDS = 8000
+MILLISECONDS = 15_000
 """That a step in the browser may take on a loaded machine."""
+expect.set_options(timeout=MILLISECONDS)
 
 
 @dataclass
@@ -110,10 +111,18 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     """A browser that has logged in as the owner, and reads English."""
-    made = browser.new_context(base_url=site.url, locale="en-GB", timezone_id="Europe/Berlin")
+    with logged_in(browser, site) as made:
+        yield made
+
+
+@contextmanager
+def logged_in(browser: Browser, site: Site, **options: Any) -> Iterator[BrowserContext]:
+    """A browser with cookies of its own."""
+    usual = {"locale": "en-GB", "timezone_id": "Europe/Berlin", "reduced_motion": "reduce"}
+    made = browser.new_context(base_url=site.url, **{**usual, **options})
     made.set_default_timeout(MILLISECONDS)
     first = made.new_page()
     first.goto(site.link())
@@ -133,4 +142,5 @@ def page(context: BrowserContext) -> Iterator[Page]:
         lambda line: problems.append(line.text) if "Content Security Policy" in line.text else None,
     )
     yield tab
+    tab.close()
     assert problems == []

@@ -65,9 +65,12 @@ document.addEventListener("click", (event) => {
 function dress() {
   for (const close of document.querySelectorAll("[data-close]")) close.hidden = false;
   countChosen();
+  // A view's own script; the browser loads each once.
+  for (const one of document.querySelectorAll("[data-module]")) import(one.dataset.module);
   const nav = document.querySelector(".side nav");
   const here = nav?.querySelector("[aria-current]");
   if (here) nav.scrollLeft = here.offsetLeft - nav.clientWidth / 2 + here.offsetWidth / 2;
+  document.dispatchEvent(new CustomEvent("kinmem:dressed"));
 }
 
 // What changes elsewhere. A page that somebody is working on is not replaced under their hands.
@@ -104,7 +107,6 @@ async function refresh() {
   htmx.process(fresh);
   if (href) fresh.querySelector(`a[href="${CSS.escape(href)}"]`)?.focus({ preventScroll: true });
   dress();
-  document.dispatchEvent(new CustomEvent("kinmem:shown"));
 }
 
 function offer() {

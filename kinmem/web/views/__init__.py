@@ -16,6 +16,7 @@ from kinmem.web.views import (
     search_page,
     talks,
     timeline_view,
+    topology,
 )
 
 VIEWS: tuple[View, ...] = (
@@ -25,6 +26,7 @@ VIEWS: tuple[View, ...] = (
     search_page.VIEW,
     timeline_view.VIEW,
     talks.VIEW,
+    topology.VIEW,
     review_queue.VIEW,
     documents_page.VIEW,
     activity.VIEW,

@@ -5,6 +5,7 @@ from typing import Any, get_args
 
 from kinmem.models import CATEGORIES, State, Tier
 from kinmem.store.memory import Sort
+from kinmem.web.kept import KEPT
 from kinmem.web.render import address
 from kinmem.web.view import Answer, Asked, Shown, View
 from kinmem.web.views.actions import changer, undo
@@ -37,7 +38,7 @@ def show(asked: Asked) -> Answer:
             "filters": filters,
             "without": lambda name: address(PATH, sort=sort, **_without(filters, name)),
             "sort": sort,
-            "choices": _choices(asked),
+            "choices": KEPT.of(asked.service, "choices", lambda: _choices(asked)),
             "sorts": SORTS,
             "bulk": BULK,
         },

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from kinmem.service import Stats
 from kinmem.web.charts import HEIGHT, WIDTH, Line, line, rounded_up
+from kinmem.web.kept import KEPT
 from kinmem.web.view import Answer, Asked, Shown, View
 
 LATEST = 6
@@ -30,14 +31,15 @@ class Growth(NamedTuple):
 
 
 def show(asked: Asked) -> Answer:
-    stats = asked.service.stats()
+    stats = KEPT.of(asked.service, "stats", asked.service.stats)
+    growth = KEPT.of(asked.service, "growth", asked.service.growth)
     states = stats.counts["state"]
     return Shown(
         "overview.html",
         {
             "stats": stats,
             "live": states.get("active", 0) + states.get("stale", 0),
-            "growth": _growth(asked.service.growth(), asked.now.date()),
+            "growth": _growth(growth, asked.now.date()),
             "waiting": _waiting(stats),
             "latest": asked.service.list_memories(limit=LATEST).memories,
             "categories": _ranked(stats.counts["category"]),

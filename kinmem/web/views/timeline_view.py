@@ -9,6 +9,7 @@ from kinmem.errors import InvalidInput
 from kinmem.models import Memory
 from kinmem.models.turns import Session
 from kinmem.web.charts import HEIGHT, WIDTH, rounded_up
+from kinmem.web.kept import KEPT
 from kinmem.web.render import address
 from kinmem.web.view import Answer, Asked, Shown, View
 
@@ -31,7 +32,7 @@ class Bar(NamedTuple):
 
 
 def show(asked: Asked) -> Answer:
-    days = asked.service.days()
+    days = KEPT.of(asked.service, "days", asked.service.days)
     day, month = _chosen(asked, days)
     held = asked.given("held") is not None
     when, cursor = f"{month:%Y-%m}" if day is None else day.isoformat(), asked.given("cursor")

@@ -1,0 +1,188 @@
+"""The graph that is drawn and listed: memories, entities, projects, Kins, and what joins them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from kinmem.knowledge.connections import Picture
+from kinmem.models import Memory
+from kinmem.models.links import INVERSE, RELATIONS
+from kinmem.models.turns import Conflict
+from kinmem.text import folded
+from kinmem.web.layout import Points, positions
+from kinmem.web.render import address, visible
+
+Kind = Literal["memory", "entity", "project", "kin"]
+KINDS: tuple[Kind, ...] = ("memory", "entity", "project", "kin")
+# What joins other than links between memories: a relation of two entities, what a memory is about,
+# the project it was told in, and the Kin that shares it.
+JOINS = (*RELATIONS, "stated", "about", "within", "shared_by")
+# Each as it is called when seen from its target; a relation of entities keeps its own words.
+FROM_TARGET = {**INVERSE, "about": "told_in", "within": "holds", "shared_by": "shares"}
+MOST_NODES, MOST_EDGES = 2000, 5000
+MOST_PROJECTS = 100
+LABEL = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Something that is drawn as a dot."""
+
+    id: str
+    kind: Kind
+    label: str
+    """What people see of it; hidden characters are written out."""
+    to: str
+    """The page about it."""
+    tier: str = ""
+    """Of a memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A line between two nodes."""
+
+    source: str
+    target: str
+    relation: str
+    """One of JOINS."""
+    told: str = ""
+    """How the memories call a relation of two entities."""
+
+    def other(self, id: str) -> str:
+        return self.target if id == self.source else self.source
+
+    def seen_from(self, id: str) -> str:
+        """Return how it is called at that end: `relation.<name>` of the catalogue."""
+        return self.relation if id == self.source else FROM_TARGET.get(self.relation, "stated")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes and the lines between them; each end of a line is a node."""
+
+    nodes: Mapping[str, Node]
+    """The best connected first."""
+    joins: Sequence[Join]
+    is_cut: bool
+
+    @cached_property
+    def by_node(self) -> Mapping[str, Sequence[Join]]:
+        """The lines at each node that has any."""
+        found: dict[str, list[Join]] = defaultdict(list)
+        for join in self.joins:
+            found[join.source].append(join)
+            found[join.target].append(join)
+        return found
+
+    @cached_property
+    def places(self) -> Mapping[str, tuple[float, float]]:
+        """Where each node is drawn. Takes a second for the largest graph."""
+        numbers = {id: number for number, id in enumerate(self.nodes)}
+        edges = [(numbers[join.source], numbers[join.target]) for join in self.joins]
+        points: Points = positions(len(numbers), edges)
+        return {id: (float(points[n, 0]), float(points[n, 1])) for id, n in numbers.items()}
+
+    def kept(self, keep: Callable[[Node], bool], joins: Callable[[Join], bool]) -> "Graph":
+        """Return what is left of it: nodes, and those lines whose ends are both left."""
+        nodes = {id: node for id, node in self.nodes.items() if keep(node)}
+        left = [
+            one for one in self.joins if one.source in nodes and one.target in nodes and joins(one)
+        ]
+        return Graph(nodes, left, self.is_cut)
+
+
+def graph_of(picture: Picture, conflicts: Iterable[Conflict], kin: str) -> Graph:
+    """Return the graph that a Kin sees: entities, projects and other Kins, and as many memories as
+    there is room for."""
+    others = [*_entities(picture), *_projects(picture.memories), *_kins(picture.memories, kin)]
+    others = others[: MOST_NODES // 2]
+    room = MOST_NODES - len(others)
+    shown = [*map(_memory, picture.memories[:room]), *others]
+    joins = [join for join in _joins(picture, conflicts, kin) if join.source != join.target]
+    nodes = {node.id: node for node in shown}
+    left = [join for join in joins if join.source in nodes and join.target in nodes]
+    many = Counter(id for join in left[:MOST_EDGES] for id in (join.source, join.target))
+    ranked = dict(sorted(nodes.items(), key=lambda pair: (-many[pair[0]], pair[0])))
+    is_cut = picture.is_cut or len(picture.memories) > room or len(left) > MOST_EDGES
+    return Graph(ranked, left[:MOST_EDGES], is_cut)
+
+
+def _memory(memory: Memory) -> Node:
+    label = _short(memory.title or memory.content)
+    return Node(memory.id, "memory", label, f"/memory/{memory.id}", memory.tier)
+
+
+def _entities(picture: Picture) -> Iterable[Node]:
+    for entity in picture.entities:
+        to = address("/memories", subject=entity.name)
+        yield Node(_name(entity.key), "entity", _short(entity.name), to)
+
+
+def _projects(memories: Iterable[Memory]) -> Iterable[Node]:
+    counts = Counter(memory.place for memory in memories if memory.place)
+    for place, _ in counts.most_common(MOST_PROJECTS):
+        label = _short(place.rstrip("/").split("/")[-1])
+        yield Node(f"project:{place}", "project", label, address("/memories", place=place))
+
+
+def _kins(memories: Iterable[Memory], own: str) -> Iterable[Node]:
+    for kin in sorted({memory.kin for memory in memories} - {own}):
+        yield Node(f"kin:{kin}", "kin", _short(kin), address("/memories", scope="shared"))
+
+
+def _joins(picture: Picture, conflicts: Iterable[Conflict], kin: str) -> Iterable[Join]:
+    """Yield every line, what says most first: there may be no room for all of them."""
+    for conflict in conflicts:
+        yield Join(conflict.newer, conflict.older, "contradicts")
+    for edge in picture.relations:
+        yield Join(_name(edge.source), _name(edge.target), "stated", visible(edge.relation))
+    for link in picture.links:
+        yield Join(link.source, link.target, link.relation)
+    for key, ids in picture.about.items():
+        for id in ids:
+            yield Join(id, _name(key), "about")
+    for memory in picture.memories:
+        if memory.place:
+            yield Join(memory.id, f"project:{memory.place}", "within")
+        if memory.kin != kin:
+            yield Join(memory.id, f"kin:{memory.kin}", "shared_by")
+
+
+def _name(key: tuple[str, str]) -> str:
+    return f"entity:{key[1]}:{key[0]}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(visible(text[: 2 * LABEL]).split())
+    return line if len(line) <= LABEL else f"{line[: LABEL - 1]}…"
+
+
+def filtered(
+    graph: Graph, *, kind: str = "", tier: str = "", relation: str = "", words: str = ""
+) -> Graph:
+    """Return the part of the graph that was asked for; an empty filter asks for all.
+
+    What carries the `words` is shown with whatever it is joined to, memories of a `tier` with what
+    they are about, and a `relation` with its two ends.
+    """
+    if words:
+        wanted = folded(words)
+        graph = _around(graph, {id for id, n in graph.nodes.items() if wanted in folded(n.label)})
+    if tier:
+        graph = graph.kept(lambda node: node.tier in ("", tier), lambda join: True)
+        graph = _around(graph, {id for id, node in graph.nodes.items() if node.tier})
+    if kind:
+        graph = graph.kept(lambda node: node.kind == kind, lambda join: True)
+    if relation:
+        graph = graph.kept(lambda node: True, lambda join: join.relation == relation)
+        graph = graph.kept(lambda node: node.id in graph.by_node, lambda join: True)
+    return graph
+
+
+def _around(graph: Graph, ids: set[str]) -> Graph:
+    """Return these nodes with those that are joined to them."""
+    near = {join.other(id) for id in ids for join in graph.by_node.get(id, ())}
+    return graph.kept(lambda node: node.id in ids | near, lambda join: True)
