@@ -51,6 +51,16 @@ class InvalidInput(KinmemError):
     code = "invalid"
 
 
+class KeySpent(InvalidInput):
+    """What was stored under this idempotency key has been erased."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "what was stored under this idempotency key has been erased, and nothing is stored"
+            " under it again; if this is something else, give it a key of its own"
+        )
+
+
 class TooLarge(InvalidInput):
     """A text over its size limit. Nothing was stored."""
 

@@ -142,16 +142,19 @@ def clean(text: str, what: str, limit: int) -> str:
     `limit` is in bytes of UTF-8 and applies to the text as it came in. Raises TooLarge above the
     limit, and InvalidInput if nothing visible is left.
     """
-    plain = text.isascii()
-    size = len(text) if plain else len(text.encode("utf-8", "surrogatepass"))
-    if size > limit:
+    if (size := size_of(text)) > limit:
         raise TooLarge(what, size, limit)
-    if plain and text.replace("\n", "").isprintable() and (text := text.strip()):
+    if text.isascii() and text.replace("\n", "").isprintable() and (text := text.strip()):
         return text
     text = storable(text).strip()
     if not VISIBLE.search(text):
         raise InvalidInput(f"{what} is empty; say in a few words what it is")
     return text
+
+
+def size_of(text: str) -> int:
+    """Return the bytes of the text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def storable(text: str) -> str:

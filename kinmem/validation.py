@@ -17,12 +17,9 @@ from kinmem.errors import InvalidInput
 from kinmem.language import Dates, redact, secret_kinds, without_private
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State, Tier
 from kinmem.models.links import RELATIONS, Asked
+from kinmem.sizes import CALLED, CONTENT_BYTES, CONTEXT_BYTES, KEY_BYTES, SUBJECT_BYTES, TAG_BYTES
 from kinmem.text import clean
 
-CONTENT_BYTES = 64 * 1024
-SUBJECT_BYTES = 256
-CONTEXT_BYTES = 2 * 1024
-TAG_BYTES = 64
 TAGS = 50
 # Limit for lines of history, memories in a graph, and reports; more than anybody has.
 MOST_LISTED = 1_000_000
@@ -98,6 +95,11 @@ def checked_state(value: str) -> State:
 
 def checked_content(value: str) -> str:
     return clean(checked_text(value, "content"), "content", CONTENT_BYTES)
+
+
+def checked_key(value: str) -> str:
+    """Return an idempotency key in one line, as a header holds it."""
+    return " ".join(clean(value, "idempotency_key", KEY_BYTES).split())
 
 
 def checked_subject(value: str | None) -> str | None:
@@ -265,8 +267,6 @@ def _checked_link(value: Any, memory_id: str) -> Asked:
 
 # What becomes of a secret; the values of KINMEM_SECRETS.
 Secrets = Literal["refuse", "redact", "keep"]
-# Names of fields as callers know them.
-CALLED = {"source_context": "sourceContext", "source_ref": "source"}
 # Letters of a lower-case word that alone is no secret; most fields of a record are one, and looking
 # for secrets in each took as long as storing it.
 LONGEST_WORD = 12

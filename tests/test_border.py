@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from kinmem.documents.document import Given
-from kinmem.errors import InvalidInput
+from kinmem.errors import InvalidInput, TooLarge
 from kinmem.models import Note
 from kinmem.models.turns import Circumstances, Happening
 from kinmem.service import Service
@@ -38,6 +38,7 @@ OWN_WORDS = """
     memories.state_at memories.status memories.superseded_by memories.tagged_at memories.tier
     memories.tier_reason memories.valid_from memories.valid_to old_texts.at old_texts.base
     old_texts.content_hash old_texts.memory_id others_uses.at others_uses.memory outbox.memory
+    published.at published.kin published.memory
     refusals.at refusals.ids refusals.kind relations.origin relations.verified_at
     repetitions.memory repetitions.role runs.counts runs.finished_at runs.kind runs.problems
     runs.seconds runs.started_at shown.at shown.memories snapshots.created_at snapshots.model
@@ -218,3 +219,25 @@ def test_memorize_says_what_kind_of_secret_it_refuses(service_of: ServiceOf) -> 
 
 def test_allow_is_the_former_name_of_keep(service_of: ServiceOf) -> None:
     assert service_of("ana", KINMEM_SECRETS="allow").settings.learn.secrets == "keep"
+
+
+def test_what_is_too_large_is_refused_before_secrets_are_looked_for(service: Service) -> None:
+    """Looking for secrets in 9 MB takes ten seconds, and would find the one that is in it."""
+    id = service.memorize("the office closes at six").id or ""
+    large = f"{SAID} {'shelf ' * (3 << 19)}"
+    for name in ("content", "subject", "speaker", "source_context", "tags"):
+        worded = {name: (large,) if name == "tags" else large}
+        note = {"content": "a shelf of wood"} | worded
+        with pytest.raises(TooLarge):
+            service.memorize(**note)
+        [outcome] = service.memorize_many([note])
+        assert "the limit is" in str(outcome.reason)
+        if name != "content":
+            with pytest.raises(TooLarge):
+                service.add_document("# Shelf\n\nOf wood.", **worded)
+    for name in ("content", "subject", "source_context", "tags", "reason", "batch"):
+        changes = {"importance": 3} | {name: (large,) if name == "tags" else large}
+        with pytest.raises(TooLarge):
+            service.update_memory(id, **changes)
+    with pytest.raises(TooLarge):
+        service.add_document(large)

@@ -6,6 +6,7 @@ import pytest
 
 from kinmem.errors import InvalidInput
 from kinmem.service import Service
+from tests.sweeps import rounds
 
 
 def test_a_write_of_another_process_is_seen_once(service_of: Callable[..., Service]) -> None:
@@ -102,3 +103,85 @@ def test_a_cursor_of_other_files_says_so(service: Service) -> None:
 
     assert told.is_reset
     assert service.changes(told.cursor).parts == frozenset()
+
+
+def told(service: Service, since: str, limit: int = 1000) -> list[tuple[str, str, str]]:
+    """Everything since a cursor, page by page: (author, memory, action)."""
+    found: list[tuple[str, str, str]] = []
+    is_more = True
+    while is_more:
+        page = service.changes(since, limit=limit)
+        assert len(page.changed) <= limit
+        found += [(one.kin, one.memory_id, one.action) for one in page.changed]
+        since, is_more = page.cursor, page.is_more
+    return found
+
+
+def test_what_is_shared_or_taken_back_later_names_its_memory(
+    service_of: Callable[..., Service],
+) -> None:
+    """The text and the state stay as they were: only who may read it changes."""
+    ana, ben = service_of("ana"), service_of("ben")
+    id = ben.memorize("the kettle is in the shed").id or ""
+    since = ana.changes().cursor
+    steps: list[tuple[Callable[[], object], str]] = [
+        (lambda: ben.update_memory(id, scope="shared"), "shared"),
+        (lambda: ben.update_memory(id, importance=9), "shared"),
+        (lambda: ben.update_memory(id, content="the kettle is in the barn"), "shared"),
+        (lambda: ben.update_memory(id, scope="private"), "withdrawn"),
+        (lambda: ben.update_memory(id, scope="shared"), "shared"),
+        (lambda: ben.forget(id), "withdrawn"),
+        (lambda: ben.restore(id), "shared"),
+        (lambda: ben.forget(id, erase=True), "withdrawn"),
+    ]
+    for step, action in steps:
+        step()
+        ben.settle()
+        page = ana.changes(since)
+        assert {(one.memory_id, one.action) for one in page.changed} == {(id, action)}
+        assert page.parts == {"shared"}
+        since = page.cursor
+    assert ana.changes(since).parts == frozenset()
+    assert told(ana, "0") == [("ben", id, "withdrawn")]
+
+
+def test_who_resumes_at_any_change_misses_nothing(service_of: Callable[..., Service]) -> None:
+    ana, ben = service_of("ana"), service_of("ben")
+    since = ana.changes().cursor
+    for n in range(3):
+        ana.memorize(f"shelf {n} holds {n} cups")
+        ben.memorize(f"drawer {n} holds {n} forks", scope="shared")
+    ana.settle(), ben.settle()
+    whole = ana.changes(since)
+    everything = [(one.kin, one.memory_id, one.action) for one in whole.changed]
+    assert len({id for _, id, _ in everything}) == 6
+
+    for n, one in enumerate(whole.changed, start=1):
+        assert told(ana, one.cursor) == everything[n:]
+    for limit in (1, 2, 4):
+        assert told(ana, since, limit) == everything
+    last = ana.changes(whole.changed[-1].cursor)
+    assert last.parts >= {"upkeep", "shared"}  # what a stop in the middle has not told yet
+
+
+def test_of_many_shared_memories_each_is_told_once(service_of: Callable[..., Service]) -> None:
+    """2,500 in pages of a thousand in `make sweeps`: the pages are as a reader sees them."""
+    count = rounds(2500, 125)
+    ana, ben = (service_of(kin, resident=False) for kin in ("ana", "ben"))
+    since = ana.changes().cursor
+    notes = [{"content": f"room {n} is {n * 7} feet long", "scope": "shared"} for n in range(count)]
+    ids = [one.id for one in ben.memorize_many(notes)]
+
+    found = told(ana, since, limit=count * 2 // 5)
+
+    assert [id for _, id, _ in found] == ids
+    assert {action for _, _, action in found} == {"shared"}
+
+
+def test_who_is_muted_is_not_told_of(service_of: Callable[..., Service]) -> None:
+    ana, ben = service_of("ana"), service_of("ben")
+    ana.mute("ben")
+    since = ana.changes().cursor
+    ben.memorize("the kettle is broken", scope="shared")
+
+    assert told(ana, since) == []

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kinmem.errors import StoreError
+from kinmem.errors import KeySpent, StoreError
 from kinmem.service import Service
-from kinmem.store.history import NAME_KEPT
+from kinmem.store.history import of_key
+from tests.conftest import MovableClock
 from tests.store.test_loss import contents, kinmem
 from tests.test_stdio import Process, start
 
@@ -18,7 +19,7 @@ __all__ = ["start"]
 TEXT = "The ferry to Sardinia leaves at noon"
 
 
-@pytest.mark.parametrize("since", ["forgotten", "erased", "changed"])
+@pytest.mark.parametrize("since", ["forgotten", "changed"])
 def test_what_was_done_under_a_key_is_not_done_again(service: Service, since: str) -> None:
     first = service.memorize(TEXT, idempotency_key="call 1")
     assert first.status == "created" and first.id
@@ -26,7 +27,7 @@ def test_what_was_done_under_a_key_is_not_done_again(service: Service, since: st
     if since == "changed":
         service.update_memory(first.id, content="The ferry to Corsica leaves at noon")
     else:
-        service.forget(first.id, erase=since == "erased")
+        service.forget(first.id)
         service.memorize("Emil paints boats")
         service.sleep(["housekeeping"])
     before = service.list_memories().memories
@@ -40,23 +41,69 @@ def test_what_was_done_under_a_key_is_not_done_again(service: Service, since: st
     assert service.memorize("Emil drives a Volvo", idempotency_key="call 1").status == "created"
 
 
-def test_an_erased_text_cannot_be_guessed_from_its_key(service: Service) -> None:
+def test_what_was_erased_is_not_stored_again_under_its_key(
+    service: Service, clock: MovableClock
+) -> None:
+    id = str(service.memorize(TEXT, idempotency_key="call 1").id)
+    other = service.memorize("Emil drives a Volvo", idempotency_key="call 1").id
+    service.forget(id, erase=True)
+    for _ in range(3):
+        for text in (TEXT, *(f"Locker {number} belongs to Emil" for number in range(1000, 1300))):
+            with pytest.raises(KeySpent, match="key of its own"):
+                service.memorize(text, idempotency_key="call 1")
+        assert service.is_done("call 1", TEXT)  # so that it does not count as shared again
+        # The lines that say what was erased go after a while; that the key was used stays known.
+        clock.advance(days=60)
+        service.memorize("Dora keeps bees")
+        service.sleep(["housekeeping"])
+    assert {line.action for line in service.store.past.about([id])} == {"created"}
+    assert service.memorize("Emil drives a Volvo", idempotency_key="call 1").id == other
+    assert TEXT not in [one.content for one in service.list_memories().memories]
+    assert service.memorize(TEXT, idempotency_key="call 2").status == "created"
+
+
+def test_of_an_erased_text_no_hash_is_left(service: Service) -> None:
     id = str(service.memorize(TEXT, idempotency_key="call 1").id)
     [name] = {str(line.batch) for line in service.history(id)}
     service.forget(id, erase=True)
 
-    assert service.store.past.batch(name) == []
-    assert service.store.past.batch(name[:NAME_KEPT])
-    assert len(name) - NAME_KEPT == 22  # of the 24 digits of the text's hash
+    assert service.store.past.batches(of_key(name)) == [f"{of_key(name)}erased-{id}"]
+    assert not service.store.forgetting.holds(name[len(of_key(name)) :])
+
+
+def test_a_call_that_an_older_kinmem_has_erased_is_known(service: Service) -> None:
+    """It left two digits of the hash, by which one of 256 other texts counted as done."""
+    id = str(service.memorize(TEXT, idempotency_key="call 1").id)
+    [name] = {str(line.batch) for line in service.history(id)}
+    service.forget(id, erase=True)
+    cut = {"cut": name[: len(of_key(name)) + 2], "id": id}
+    with service.store._files.own.database.writing() as db:  # type: ignore[attr-defined]
+        db.run("UPDATE history SET batch = :cut WHERE memory_id = :id", cut)
+
+    with pytest.raises(KeySpent):
+        service.memorize(TEXT, idempotency_key="call 1")
+
+
+@pytest.mark.parametrize("name", ["key-", "key-import-of-november", "key-" + "a" * 41])
+def test_erasing_leaves_the_names_that_people_give_to_batches(service: Service, name: str) -> None:
+    names = [f"{name}{n}" for n in range(2)]
+    for batch in names:
+        stored = service.memorize_many([f"{batch} holds {n} cups" for n in range(2)], batch=batch)
+        service.forget(str(stored[0].id), erase=True)
+
+    for batch in names:
+        assert len({line.memory_id for line in service.store.past.batch(batch)}) == 2
 
 
 def test_a_document_is_stored_once_under_a_key(service: Service) -> None:
     text = "# Ferries\n\n" + f"{TEXT}.\n\n" * 2_000
     first = service.memorize(text, idempotency_key="call 1")
     assert first.id
+    assert service.memorize(text, idempotency_key="call 1").id == first.id
     service.forget(first.id, erase=True)
 
-    assert service.memorize(text, idempotency_key="call 1").id == first.id
+    with pytest.raises(KeySpent):
+        service.memorize(text, idempotency_key="call 1")
     assert service.list_memories().memories == []
 
 

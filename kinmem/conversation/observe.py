@@ -26,12 +26,11 @@ from kinmem.models.turns import (
     Snapshot,
 )
 from kinmem.settings import Settings
+from kinmem.sizes import TEXT_BYTES
 from kinmem.store.base import Store, newer_of
 from kinmem.text import VISIBLE, clean, storable
 from kinmem.validation import Border, checked_subject, checked_time
 
-# Bytes of one message. Of a longer one both ends are kept.
-TEXT_BYTES = 8 * 1024 * 1024
 NAME_BYTES = 256
 # Of a longer prompt both ends are searched for: what is wanted comes first or last.
 QUERY_CHARACTERS = 2000
@@ -330,7 +329,7 @@ class Conversation:
 
 
 def _ends(text: str) -> str:
-    """Keep only the head and the tail of a text that is too long."""
+    """Return the text of a message; of one above TEXT_BYTES its head and its tail."""
     data = text.encode("utf-8")
     if len(data) <= TEXT_BYTES:
         return text

@@ -12,13 +12,11 @@ from typing import Any, Literal
 
 from kinmem.errors import InvalidInput, TooLarge, Unreadable
 from kinmem.models import HELD_BACK, QUARANTINE, Memory, Note, State
+from kinmem.sizes import CONTENT_BYTES
 from kinmem.text import cut
-from kinmem.validation import CONTENT_BYTES
 
 Kind = Literal["markdown", "text", "html", "pdf"]
 
-# Bytes of text that one document may have.
-TEXT_BYTES = 8 * 1024 * 1024
 # Bytes of a file, which may hold less text than that: a PDF with pictures, a page with scripts.
 FILE_BYTES = 64 * 1024 * 1024
 

@@ -12,10 +12,11 @@ import unicodedata
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from kinmem.documents.document import FILE_BYTES, TEXT_BYTES, Document, Given, Kind, blocks
+from kinmem.documents.document import FILE_BYTES, Document, Given, Kind, blocks
 from kinmem.documents.html import read_html
 from kinmem.errors import TooLarge, Unreadable
 from kinmem.language import order_in, without_private
+from kinmem.sizes import TEXT_BYTES
 from kinmem.text import CONTROLS, LONE_SURROGATES, VISIBLE, cut
 
 if TYPE_CHECKING:

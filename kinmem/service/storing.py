@@ -9,22 +9,21 @@ from math import ceil
 from typing import Any
 
 from kinmem.documents.document import Given, as_given, is_document, released
-from kinmem.errors import InvalidInput, StoreError, TooManyShared
+from kinmem.errors import InvalidInput, KeySpent, StoreError, TooManyShared
 from kinmem.language import sentences
 from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
 from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
 from kinmem.service.components import Components, Ground
-from kinmem.store.history import KEYED, NAME_KEPT, batch_name
-from kinmem.text import clean
-from kinmem.validation import checked_links
+from kinmem.sizes import checked_sizes
+from kinmem.store.history import batch_name, is_of_erased, keyed_name, of_key
+from kinmem.validation import checked_key, checked_links
 
 BATCH = 100
 # Errors that leave open whether a write was done: its last sync failed, or its file vanished.
 IN_DOUBT = ("storage_failed", "storage_replaced")
 AGAIN = "this call was done before; nothing was stored again"
-KEY_BYTES = 255
 # Shared writes of a model that one Kin may make in a minute: what is shared is told to all.
 MOST_SHARED, MINUTE = 30, 60.0
 # Fields that priority and tier depend on.
@@ -79,9 +78,11 @@ class Storing:
 
         A call with the same `idempotency_key` and content is done once: repeat it after an error
         that leaves open whether it was done, and nothing is stored again, even if the memory has
-        been changed, forgotten or erased since. A text over 64 KiB is stored as a document; see
-        add_document. Only that takes long enough to report `progress`.
+        been changed or forgotten since. Once it is erased, the key is spent: every call under it is
+        refused, since nothing is left that tells whether the text is the same. A text over 64 KiB
+        is stored as a document; see add_document. Only that takes long enough to report `progress`.
         """
+        checked_sizes({"content": content, **fields})
         self._background.await_ready()
         note = self._place.placed(_note({"content": content, **fields}))
         batch = None if idempotency_key is None else _named_by(idempotency_key, content)
@@ -99,12 +100,21 @@ class Storing:
             raise
 
     def is_done(self, idempotency_key: str, content: str) -> bool:
-        """Return whether memorize was called with this key and content before."""
-        return self._done_before(_named_by(idempotency_key, content)) is not None
+        """Return whether memorize would store nothing, since it was called so before."""
+        try:
+            return self._done_before(_named_by(idempotency_key, content)) is not None
+        except KeySpent:
+            return True
 
     def _done_before(self, batch: str) -> Stored | None:
-        """Return what became of a call under this name; None if it has not been done."""
-        lines = self._store.past.batch(batch) or self._store.past.batch(batch[:NAME_KEPT])
+        """Return what became of a call under this name; None if it has not been done. Raises
+        KeySpent."""
+        names = self._store.past.batches(of_key(batch))
+        if batch not in names:
+            if any(map(is_of_erased, names)):
+                raise KeySpent
+            return None
+        lines = self._store.past.batch(batch)
         made = next((line for line in lines if line.action == "created"), None)
         if made is None:
             return None
@@ -147,6 +157,7 @@ class Storing:
 
     def _placed(self, note: Note) -> Note | Stored:
         try:
+            checked_sizes(note)
             return self._place.placed(note)
         except InvalidInput as error:
             return Stored("refused", reason=str(error))
@@ -164,6 +175,7 @@ class Storing:
         self, given: Given, batch: str | None = None, progress: Progress | None = None
     ) -> Stored:
         """Store a document. Documents with the same `batch` are undone together."""
+        checked_sizes(given)
         stored = self._documents.add(given, batch, progress)
         if stored.id and stored.status in ("created", "updated"):
             self._renewal.of_new_document(stored.id)
@@ -191,6 +203,7 @@ class Storing:
         Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody has changed
         the memory since `if_version`.
         """
+        checked_sizes({**changes, "reason": reason, "batch": batch})
         asked = checked_links(changes["links"] or (), memory_id) if "links" in changes else []
         if not changes:
             raise InvalidInput("nothing to change; name at least one field")
@@ -310,11 +323,12 @@ def _fresh(old: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _named_by(key: str, content: str) -> str:
     """Return a name for the writes of a call. The same key with another text is another call, which
-    must not be lost. Erasing cuts the name, so that nobody can guess the text and try."""
-    key = clean(key, "idempotency_key", KEY_BYTES)
+    must not be lost. Erasing takes the text's part of it, so that nobody can guess the text and
+    try."""
+    key = checked_key(key)
     call = f"{key}\0{content}".encode("utf-8", "surrogatepass")
-    of_key = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return f"{KEYED}{of_key}-{blake2b(call, digest_size=12).hexdigest()}"
+    known = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return keyed_name(known, blake2b(call, digest_size=12).hexdigest())
 
 
 def _note(item: Note | Mapping[str, Any] | str) -> Note:

@@ -149,16 +149,17 @@ class Views:
     def history(
         self, memory_id: str | None = None, limit: int = 100, *, before: int | None = None
     ) -> list[Event]:
-        """Return what happened to a visible memory, newest first.
+        """Return what happened to a visible memory, newest first; `before` is the number (`seq`) of
+        a line.
 
         Without an id, return what this Kin has done: at most `limit` writes, each complete, with
         numbers below `before`.
         """
         checked_count(limit, "limit", 1, MOST_LISTED)
-        if memory_id is not None:
-            return self._store.history(memory_id, limit)
         if before is not None:
             checked_count(before, "before", 1, GREATEST_WRITE)
+        if memory_id is not None:
+            return self._store.history(memory_id, limit, before=before)
         return self._store.past.writes(limit, before=before)
 
     def as_of(self, write: int) -> dict[str, Memory]:

@@ -122,6 +122,10 @@ class Past(Protocol):
         """Return the lines of all writes of a batch, in order."""
         ...
 
+    def batches(self, beginning: str) -> list[str]:
+        """Return the names of batches that begin so."""
+        ...
+
     def about(self, ids: Collection[str]) -> list[Event]:
         """Return all lines about these memories, in order."""
         ...
@@ -138,9 +142,9 @@ class Past(Protocol):
         """Return these fields of a memory in the form in which a line stores them."""
         ...
 
-    def as_of(self, write: int) -> dict[str, Memory]:
+    def as_of(self, write: int, *, after: str = "", limit: int | None = None) -> dict[str, Memory]:
         """Return every own memory by id as it was after that write, reconstructed from the lines
-        alone.
+        alone; in the order of ids, `after` one, if there is a limit.
 
         Fields in COMPUTED have their initial values. Erased memories are missing.
         """
@@ -160,6 +164,21 @@ class Position:
     """The latest message."""
     published: int = 0
     """The revision of what Kins share."""
+    shared: int = 0
+    """The latest number of a memory that was shared, changed or withdrawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What has become of a memory that another Kin shares, or has shared."""
+
+    number: int
+    memory_id: str
+    kin: str
+    """The author."""
+    at: datetime
+    is_visible: bool
+    """Whether it can be seen now."""
 
 
 class Changes(Protocol):
@@ -173,9 +192,9 @@ class Changes(Protocol):
         """Return this Kin's history lines after that one, in order."""
         ...
 
-    def shared(self, after: datetime, limit: int) -> list[Memory]:
-        """Return what other Kins share, in any state, if its text or state has changed since that
-        moment. Without that of Kins that are muted."""
+    def shared(self, after: int, limit: int) -> list[Published]:
+        """Return what other Kins have shared, changed or taken back after that number, in order;
+        each memory once, with its latest number. Without that of Kins that are muted."""
         ...
 
 
@@ -238,10 +257,31 @@ class Forgetting(Protocol):
 
 
 KEYED = "key-"
-"""How names of writes begin that a caller named with a key."""
-NAME_KEPT = len(KEYED) + 16 + len("-") + 2
-"""Characters of such a name that stay when its memory is erased: the hash of the key, and of the
-text's one byte, which says too little to guess it."""
+"""How names of writes begin that a caller named with a key. A hash of the key follows, then one of
+key and text."""
+KEYED_NAME = re.compile(r"key-[0-9a-f]{16}-[0-9a-f]{24}")
+OF_ERASED = re.compile(r"key-[0-9a-f]{16}-(?:erased-.+|[0-9a-f]{2})")
+"""Names of calls whose memory is erased; before schema 9 two digits of the second hash stayed."""
+
+
+def keyed_name(of_key: str, of_call: str) -> str:
+    """Return the name of what is written by a call with a key."""
+    return f"{KEYED}{of_key}-{of_call}"
+
+
+def of_key(name: str) -> str:
+    """Return how the names of all calls with the same key begin."""
+    return name[: len(KEYED) + 17]
+
+
+def erased_call(name: str, memory: str) -> str:
+    """Return the name that the writes of a call get when the memory that it has stored is erased:
+    it tells that the key was used, and nothing of the text."""
+    return f"{of_key(name)}erased-{memory}"
+
+
+def is_of_erased(name: str) -> bool:
+    return OF_ERASED.fullmatch(name) is not None
 
 
 def batch_name(what: str) -> str:

@@ -189,9 +189,9 @@ class Memories(Protocol):
         """Return the entities that a visible memory is about, by name."""
         ...
 
-    def history(self, id: str, limit: int = 100) -> list[Event]:
+    def history(self, id: str, limit: int = 100, *, before: int | None = None) -> list[Event]:
         """Return what happened to a visible memory, newest first; nothing for memories that others
-        share."""
+        share. `before`: only lines with lower numbers."""
         ...
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:

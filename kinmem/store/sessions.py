@@ -141,8 +141,9 @@ class Turns(Protocol):
         left out."""
         ...
 
-    def parked(self) -> list[Message]:
-        """Return the messages for which learning has given up for now, oldest first."""
+    def parked(self, *, after: int = 0, limit: int | None = None) -> list[Message]:
+        """Return the messages for which learning has given up for now, oldest first; `after`: only
+        those with greater numbers."""
         ...
 
     def postpone(
@@ -169,14 +170,23 @@ class Turns(Protocol):
         ...
 
     def messages(
-        self, session: str, *, uncompacted: bool = False, but: int | None = None
+        self,
+        session: str,
+        *,
+        uncompacted: bool = False,
+        but: int | None = None,
+        after: int = 0,
+        limit: int | None = None,
     ) -> list[Message]:
         """Return what was said in a session, in order. `uncompacted`: only messages that no
-        snapshot stands for, except snapshot `but`."""
+        snapshot stands for, except snapshot `but`. `after`: only messages with greater numbers."""
         ...
 
-    def became(self, session: str) -> Mapping[str, Sequence[str]]:
-        """Return by turn the ids of the own memories that were learned from it, in any state."""
+    def became(
+        self, session: str, *, after: str = "", limit: int | None = None
+    ) -> Mapping[str, Sequence[str]]:
+        """Return by turn the ids of the own memories that were learned from it, in any state, in
+        the order of the ids; `after`: only greater ids."""
         ...
 
     def sessions(self, limit: int | None = 50) -> list[Session]:

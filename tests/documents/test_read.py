@@ -2,9 +2,10 @@
 
 import pytest
 
-from kinmem.documents.document import TEXT_BYTES, Given
+from kinmem.documents.document import Given
 from kinmem.documents.read import read, title_of
 from kinmem.errors import TooLarge, Unreadable
+from kinmem.sizes import TEXT_BYTES
 from tests.documents.files import HANDBOOK, PAGE, pdf
 
 GERMAN = "Die Straße führt über die Brücke.\nDanach wird es ruhig."

@@ -18,7 +18,7 @@ from kinmem.llm.chat_litellm import LitellmChat
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import CATEGORIES, Entity, Memory, Note, Relation
 from kinmem.models.turns import Message, Role
-from kinmem.validation import CONTEXT_BYTES, SUBJECT_BYTES
+from kinmem.sizes import CONTEXT_BYTES, SUBJECT_BYTES
 from tests.llm.model_server import GOOD, ModelServer, changed
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -44,7 +44,7 @@ def test_a_fault_at_any_write_loses_nothing_that_was_answered(tmp_path: Path) ->
     # Each point counted is a fault that was met; the sweep ends where none is met any more.
     assert told["points"] > 2_000 / STEP
     # The others met a copy in shared.db: the write is done, and published by the next one.
-    assert told["surfaced"] > 0.75 * told["points"]
+    assert told["surfaced"] > 0.7 * told["points"]
     assert told["codes"] == {
         "IOERR": ["storage_failed"],
         "IOERR sticky": ["storage_failed"],

@@ -29,6 +29,7 @@ FROZEN = {
     "0006_repetitions.sql": "cadbf851f53ac9cabc46741fbd009618ab44fe1a107d33b380fbbcdaba8aa659",
     "0007_published_copies.sql": "e3181ddb39d4f903f8b06cbb6fdb62a50f0997763653745e072fa48e7c836398",
     "0008_sums.sql": "a6c1de97429a1fdd43ad6f8c4d47303d72866745c0a4455b617deaab5e36db4a",
+    "0009_published.sql": "f047e2080b589bf495ffb74c3cc1bc0eda492da8f29984ac106b3e2a157d5bf9",
 }
 """What has landed on main is never edited: files of that version exist."""
 LATEST = numbered(MIGRATIONS)[-1][0]
@@ -84,6 +85,14 @@ def test_a_home_of_any_schema_is_brought_up_to_date(old: Path, clock: MovableClo
         assert [one.damaged or one.damage for one in ana.store.health(deep=True)] == [(), ()]
     made = [one for one in backups_of(old).listed() if one.reason == "upgrade"]
     assert bool(made) == (before < LATEST)
+
+
+@pytest.mark.parametrize("old", ["schema-8"], indirect=True)
+def test_what_an_older_kinmem_has_shared_is_told(old: Path, clock: MovableClock) -> None:
+    with closing(open_on(old, clock)), closing(open_on(old, clock, "ben")) as ben:
+        [one] = ben.changes("0").changed
+        assert (one.kin, one.action) == ("ana", "shared")
+        assert ben.get(one.memory_id).content == "The kitchen is cleaned on Mondays"
 
 
 @pytest.mark.parametrize("old", DEAD, indirect=True)

@@ -1,12 +1,13 @@
 """What has changed since a position, by whatever process; see Changes."""
 
+import json
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from kinmem.models import Event, Memory
-from kinmem.store.history import Position
+from kinmem.models import Event
+from kinmem.store.history import Position, Published
+from kinmem.store.sql.damage import Row, readable
 from kinmem.store.sql.history_rows import events
-from kinmem.store.sql.memory_rows import COLUMNS, memories_of, time_text
 
 if TYPE_CHECKING:
     from kinmem.store.sql.sharing import Files
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 POSITION = """
     SELECT revision.number, (SELECT max(seq) FROM history), (SELECT max(id) FROM turns)
     FROM revision
+"""
+SHARED_POSITION = "SELECT number, (SELECT max(seq) FROM published) FROM revision"
+SHARED = """
+    SELECT p.seq, p.memory, p.kin, p.at, m.state NOT IN ('deleted', 'quarantined')
+    FROM published p LEFT JOIN memories m ON m.id = p.memory
+    WHERE p.seq > :after AND p.kin <> :kin AND p.kin NOT IN LISTED(:muted)
+    ORDER BY p.seq LIMIT :limit
 """
 
 
@@ -26,21 +34,22 @@ class SqlChanges:
     def position(self) -> Position:
         own, shared = self._files.own.database, self._files.shared.database
         [(revision, line, turn)] = own.rows(POSITION)
-        [(published,)] = shared.rows("SELECT number FROM revision")
-        return Position(line or 0, revision, turn or 0, published)
+        [(published, number)] = shared.rows(SHARED_POSITION)
+        return Position(line or 0, revision, turn or 0, published, number or 0)
 
     def lines(self, after: int, limit: int) -> list[Event]:
         which = "seq > :after AND kin = :kin ORDER BY seq LIMIT :limit"
         bound = {"after": after, "kin": self._files.kin, "limit": limit}
         return events(self._files.own.database, which, bound)
 
-    def shared(self, after: datetime, limit: int) -> list[Memory]:
-        rows = self._files.shared.database.rows(
-            f"SELECT {COLUMNS} FROM memories m WHERE m.kin <> :kin"
-            " AND (m.content_updated_at >= :after OR m.state_at >= :after)"
-            " ORDER BY m.id LIMIT :limit",
-            {"kin": self._files.kin, "after": time_text(after), "limit": limit},
-        )
-        muted = self._files.muted
-        found = memories_of(rows, self._files.own.database.damage)
-        return [memory for memory in found if memory.kin not in muted]
+    def shared(self, after: int, limit: int) -> list[Published]:
+        files = self._files
+        muted = json.dumps(sorted(files.muted))
+        bound = {"after": after, "kin": files.kin, "muted": muted, "limit": limit}
+        rows = files.shared.database.rows(SHARED, bound)
+        return readable(rows, _published, "published", files.own.database.damage)
+
+
+def _published(row: Row) -> Published:
+    number, id, kin, at, is_visible = row
+    return Published(number, id, kin, datetime.fromisoformat(at), bool(is_visible))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from kinmem.language import sentences
 from kinmem.models import Memory
 from kinmem.models.turns import Repetition
-from kinmem.store.history import KEYED, NAME_KEPT
+from kinmem.store.history import KEYED_NAME, erased_call
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Database, Transaction, Words
 from kinmem.store.sql.memory_rows import (
@@ -99,12 +99,7 @@ def scrub(db: Transaction, index: Words, memory: Memory, repeating: Collection[T
         "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
         (id,),
     )
-    db.run(
-        "UPDATE history SET batch = substr(batch, 1, :kept) WHERE batch IN"
-        " (SELECT batch FROM history WHERE memory_id = :id AND action = 'created')"
-        " AND batch LIKE :keyed",
-        {"id": id, "kept": NAME_KEPT, "keyed": f"{KEYED}%"},
-    )
+    _scrub_calls(db, id)
     link_rows.forget(db, id)
     db.run("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
     db.run("DELETE FROM tier_changes WHERE memory_id = :id", {"id": id})
@@ -113,6 +108,15 @@ def scrub(db: Transaction, index: Words, memory: Memory, repeating: Collection[T
     _scrub_shown(db, id)
     db.run("DELETE FROM others_uses WHERE memory = :id", {"id": id})
     db.run("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
+
+
+def _scrub_calls(db: Transaction, id: str) -> None:
+    """Take the hash of the text out of the name of the call that has stored it."""
+    named = "SELECT DISTINCT batch FROM history WHERE memory_id = ? AND action = 'created'"
+    for (name,) in db.rows(named, (id,)):
+        if name is not None and KEYED_NAME.fullmatch(name):
+            bound = {"left": erased_call(name, id), "name": name}
+            db.run("UPDATE history SET batch = :left WHERE batch = :name", bound)
 
 
 def _scrub_shown(db: Transaction, id: str) -> None:

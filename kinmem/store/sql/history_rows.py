@@ -189,6 +189,14 @@ class SqlPast:
     def batch(self, name: str) -> list[Event]:
         return self._lines("batch = :batch", {"batch": name})
 
+    def batches(self, beginning: str) -> list[str]:
+        rows = self._own.rows(
+            "SELECT DISTINCT batch FROM history"
+            " WHERE kin = :kin AND batch >= :beginning AND batch < :end ORDER BY batch",
+            {"kin": self._kin, "beginning": beginning, "end": f"{beginning}\U0010ffff"},
+        )
+        return [name for (name,) in rows]
+
     def about(self, ids: Collection[str]) -> list[Event]:
         return self._lines(f"memory_id {IN_IDS}", {"ids": json.dumps(list(ids))})
 
@@ -203,8 +211,20 @@ class SqlPast:
     def stored(self, memory: Memory, names: Collection[str]) -> dict[str, Any]:
         return {name: column(name, getattr(memory, name)) for name in names}
 
-    def as_of(self, write: int) -> dict[str, Memory]:
-        return replayed(self._lines("write <= :write", {"write": write}))
+    def as_of(self, write: int, *, after: str = "", limit: int | None = None) -> dict[str, Memory]:
+        if limit is None:
+            return replayed(self._lines("write <= :write", {"write": write}))
+        made = self._own.rows(
+            "SELECT DISTINCT memory_id FROM history WHERE kin = :kin AND write <= :write"
+            f" AND memory_id > :after AND action IN ('created', '{IMPORTED}') AND after IS NOT NULL"
+            " ORDER BY memory_id LIMIT :limit",
+            {"kin": self._kin, "write": write, "after": after, "limit": limit},
+        )
+        ids = json.dumps([id for (id,) in made])
+        found = replayed(
+            self._lines(f"write <= :write AND memory_id {IN_IDS}", {"write": write, "ids": ids})
+        )
+        return {id: found[id] for id in sorted(found)}
 
     def _lines(self, which: str, bound: Mapping[str, Any]) -> list[Event]:
         ordered = f"kin = :kin AND {which} ORDER BY write, seq"

@@ -18,6 +18,7 @@ from kinmem.store.sql.database import Database, StoredVectors, Transaction, Word
 from kinmem.store.sql.document_rows import keep_text
 from kinmem.store.sql.history_rows import Line, next_write, record
 from kinmem.store.sql.memory_rows import (
+    ALL,
     COLUMNS,
     FIELDS,
     INSERT,
@@ -272,10 +273,11 @@ class MemoryFile:
         )
         return [(first[0], memory) for first, memory in sound(rows, self.database.damage)]
 
-    def history(self, id: str, limit: int) -> list[Event]:
+    def history(self, id: str, limit: int, before: int | None = None) -> list[Event]:
         """Return the lines about one memory, newest first, at most `limit`."""
-        which = "memory_id = :id ORDER BY seq DESC LIMIT :limit"
-        return history_rows.events(self.database, which, {"id": id, "limit": limit})
+        which = "memory_id = :id AND seq < :before ORDER BY seq DESC LIMIT :limit"
+        bound = {"id": id, "before": ALL if before is None else before, "limit": limit}
+        return history_rows.events(self.database, which, bound)
 
     @property
     def revision(self) -> int:

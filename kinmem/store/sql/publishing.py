@@ -9,8 +9,9 @@ written, so that bringing a memory again changes nothing.
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from kinmem.clock import Clock
 from kinmem.errors import StoreError
 from kinmem.models import Memory
 from kinmem.store.history import COMPUTED
@@ -19,18 +20,24 @@ from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import RAISE, moment, time_text
 
-if TYPE_CHECKING:
-    pass
-
-
 # Fields of use and upkeep whose changes do not affect which memories recall finds.
 UNNOTICED = COMPUTED - {"auto_tags"} | {"scored_at"}
 CHUNKS = "SELECT position, text, metadata FROM chunks WHERE memory = ? ORDER BY position"
 
 
-def bring(source: Transaction, row: int, memory: Memory, file: MemoryFile, db: Transaction) -> bool:
-    """Let `file` hold a memory as another one does, where its number is `row`; whether recall could
-    notice a difference."""
+class Brought(NamedTuple):
+    """What has come of bringing a memory into a file."""
+
+    is_noticed: bool
+    """Whether recall could notice a difference."""
+    is_told: bool
+    """Whether a reader would: the memory is new, or says or is something else."""
+
+
+def bring(
+    source: Transaction, row: int, memory: Memory, file: MemoryFile, db: Transaction
+) -> Brought:
+    """Let `file` hold a memory as another one does, where its number is `row`."""
     try:
         known = file.find(db, memory.id)
     except StoreError:  # what is here is damaged
@@ -51,7 +58,8 @@ def bring(source: Transaction, row: int, memory: Memory, file: MemoryFile, db: T
     has_vectors = file.vectors.copy(source, row, db, here)
     has_entities = entity_rows.copy(source, row, db, here)
     _copy_summaries(source, row, db, here)
-    return bool(changed - UNNOTICED) or anew or has_vectors or has_entities
+    is_told = bool(changed - UNNOTICED) or anew
+    return Brought(is_told or has_vectors or has_entities, is_told)
 
 
 def _chunks(db: Transaction, row: int) -> list[Any]:
@@ -112,10 +120,11 @@ AT_ONCE = 200
 class Publisher:
     """Keeps the copies of one Kin's shared memories equal to their originals."""
 
-    def __init__(self, own: MemoryFile, shared: MemoryFile, kin: str) -> None:
+    def __init__(self, own: MemoryFile, shared: MemoryFile, kin: str, clock: Clock) -> None:
         self._own = own
         self._shared = shared
         self._kin = kin
+        self._clock = clock
 
     def catch_up(self) -> None:
         """Count what other Kins have recalled, and publish the outbox, as far as possible now."""
@@ -173,9 +182,11 @@ class Publisher:
             logger.warning("%s is not shared: another Kin shares a memory of this id", original.id)
             return False
         copy = _with_uses(original, _counted(db, original.id), _counted(source, original.id))
-        changed = bring(source, row, copy, self._shared, db)
+        brought = bring(source, row, copy, self._shared, db)
+        if brought.is_told:
+            self._tell(db, original.id)
         _publish_parents(source, db, original.id)
-        return link_rows.publish(original.id, self._kin, source, db) or changed
+        return link_rows.publish(original.id, self._kin, source, db) or brought.is_noticed
 
     def _withdraw(self, db: Transaction, id: str) -> bool:
         """Delete the copy and everything about it; returns whether there was one."""
@@ -185,7 +196,14 @@ class Publisher:
         link_rows.forget(db, id)
         db.run("DELETE FROM lineage WHERE child = ?", (id,))
         db.run("DELETE FROM others_uses WHERE memory = ?", (id,))
+        self._tell(db, id)
         return True
+
+    def _tell(self, db: Transaction, id: str) -> None:
+        """Give a memory a new number, by which readers notice what has become of it."""
+        db.run("DELETE FROM published WHERE memory = ?", (id,))
+        told = (id, self._kin, time_text(self._clock()))
+        db.run("INSERT INTO published (memory, kin, at) VALUES (?, ?, ?)", told)
 
     def _author(self, db: Transaction, id: str) -> str | None:
         """Return the Kin that has published the copy with this id."""

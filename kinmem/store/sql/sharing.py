@@ -92,7 +92,7 @@ class KinFiles(Generic[File]):
         self.shared = shared
         self.kin = kin
         self.clock = clock
-        self.copies = Publisher(own, shared, kin)
+        self.copies = Publisher(own, shared, kin, clock)
         self.uses = Uses()
         self._muted: tuple[object, frozenset[str]] | None = None
 

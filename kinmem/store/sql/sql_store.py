@@ -297,9 +297,9 @@ class SqlStore:
         with database.reading() as db:
             return entity_rows.of(db, row)
 
-    def history(self, id: str, limit: int = 100) -> list[Event]:
+    def history(self, id: str, limit: int = 100, *, before: int | None = None) -> list[Event]:
         self.get(id)
-        return self._files.own.history(id, limit)  # none of what others share
+        return self._files.own.history(id, limit, before)  # none of what others share
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         tables = ("state", "scope", "category", "kin", "tier")

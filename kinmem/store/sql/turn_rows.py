@@ -64,9 +64,11 @@ class SqlTurns:
             {"now": time_text(now), "limit": limit},
         )
 
-    def parked(self) -> list[Message]:
+    def parked(self, *, after: int = 0, limit: int | None = None) -> list[Message]:
         return self._messages(
-            "SELECT {columns} FROM turns m WHERE m.learned_at IS NULL AND m.parked ORDER BY m.id"
+            "SELECT {columns} FROM turns m WHERE m.learned_at IS NULL AND m.parked"
+            " AND m.id > :after ORDER BY m.id LIMIT :limit",
+            {"after": after, "limit": ALL if limit is None else limit},
         )
 
     def postpone(
@@ -121,22 +123,46 @@ class SqlTurns:
         return found[0] if found else None
 
     def messages(
-        self, session: str, *, uncompacted: bool = False, but: int | None = None
+        self,
+        session: str,
+        *,
+        uncompacted: bool = False,
+        but: int | None = None,
+        after: int = 0,
+        limit: int | None = None,
     ) -> list[Message]:
         raw = "AND m.snapshot IS NULL" if uncompacted else ""
         if uncompacted and but is not None:
             raw = "AND (m.snapshot IS NULL OR m.snapshot = :but)"
         return self._messages(
-            f"SELECT {{columns}} FROM turns m WHERE m.session = :session {raw} ORDER BY m.id",
-            {"session": session, "but": but},
+            f"SELECT {{columns}} FROM turns m WHERE m.session = :session {raw} AND m.id > :after"
+            " ORDER BY m.id LIMIT :limit",
+            {
+                "session": session,
+                "but": but,
+                "after": after,
+                "limit": ALL if limit is None else limit,
+            },
         )
 
-    def became(self, session: str) -> Mapping[str, Sequence[str]]:
+    def became(
+        self, session: str, *, after: str = "", limit: int | None = None
+    ) -> Mapping[str, Sequence[str]]:
         found: dict[str, list[str]] = {}
         for turn, id in self._database.rows(
-            "SELECT t.turn, m.id FROM memory_turns t JOIN memories m ON m.rowid = t.memory"
-            " WHERE t.session = ? ORDER BY m.id",
-            (session,),
+            """
+            WITH learned (turn, id) AS (
+                SELECT t.turn, m.id FROM memory_turns t JOIN memories m ON m.rowid = t.memory
+                WHERE t.session = :session AND m.id > :after
+            )
+            SELECT turn, id FROM learned
+            WHERE id IN (SELECT DISTINCT id FROM learned ORDER BY id LIMIT :limit) ORDER BY id
+            """,
+            {
+                "session": session,
+                "after": after,
+                "limit": ALL if limit is None else limit,
+            },
         ):
             found.setdefault(turn, []).append(id)
         return found

@@ -1,4 +1,4 @@
--- Schema 8, made by python -m scripts.schema_of_new_files
+-- Schema 9, made by python -m scripts.schema_of_new_files
 CREATE TABLE memories (
     -- What the word and vector indexes know a memory by. Never used again, as with chunks and
     -- embedders: whoever has read a number a moment ago finds that one or none.
@@ -291,6 +291,13 @@ CREATE TABLE erased_lines (
     count INTEGER NOT NULL,
     link  BLOB NOT NULL                      -- of the last of them
 );
+CREATE TABLE published (
+    seq    INTEGER PRIMARY KEY AUTOINCREMENT,
+    memory TEXT NOT NULL UNIQUE,
+    kin    TEXT NOT NULL,                    -- the author
+    at     TEXT NOT NULL
+);
+INSERT INTO sqlite_sequence VALUES ('published', 0);
 INSERT INTO revision VALUES (0);
 INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 INSERT INTO turn_words (turn_words, rank) VALUES ('secure-delete', 1);

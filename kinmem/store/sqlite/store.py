@@ -147,10 +147,10 @@ BLANK_LINES = """
         WHERE h.memory_id IN (SELECT memory_id FROM history WHERE action IN ('erased', 'purged'))
             AND h.memory_id NOT IN (SELECT id FROM memories)
             AND h.before IS NULL AND h.after IS NULL AND h.reverts IS NULL
-            AND (
-                h.at < :before OR h.action NOT IN ('erased', 'purged')
-                AND coalesce(h.batch, '') NOT LIKE 'key-%' -- by which a repeated call is known
-            )
+            AND (h.at < :before OR h.action NOT IN ('erased', 'purged'))
+            -- by which a repeated call is known, and was before version 9
+            AND coalesce(h.batch, '') NOT LIKE 'key-________________-erased-%'
+            AND coalesce(h.batch, '') NOT LIKE 'key-________________-__'
             AND h.seq < (SELECT max(seq) FROM history)
             AND h.write < (SELECT max(write) FROM history)
         LIMIT :limit
