@@ -59,6 +59,11 @@ def refusal_of(error: KinmemError) -> JSONResponse:
     return refusal(_status(error), error.code, str(error), retry=error.retry, headers=headers)
 
 
+def told_of(error: KinmemError) -> dict[str, object]:
+    """Return the error as a line of a stream tells it."""
+    return {"code": error.code, "message": inert(str(error)), "retry": error.retry}
+
+
 def forbidden(bearer: Bearer, scope: str) -> JSONResponse:
     """Return the answer to a token that may not do what is asked."""
     told = (

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from kinmem.conversation.sanitize import inert_values
 from kinmem.errors import KinmemError
 from kinmem.http.lanes import Lanes, ServiceFor
-from kinmem.http.refusals import refusal, refusal_of
+from kinmem.http.refusals import refusal, refusal_of, told_of
 from kinmem.http.tokens import KIN_KEY, STILL_KEY
 from kinmem.rest.declaration import Asked, Call, Endpoint
 from kinmem.rest.requests import Malformed, asked_for
@@ -41,8 +42,8 @@ class Listening(Asked):
 
 
 def stream_changes(call: Call, asked: Listening) -> Changes:
-    """Return what changes while the client listens, a line of JSON for each look that has found
-    something. The cursor of the last line continues it."""
+    """Return what changes while the client listens: a line of JSON for each change. The cursor of
+    any line continues behind it; empty lines show that the stream is alive."""
     return call.service.changes(asked.since)
 
 
@@ -74,33 +75,41 @@ def change_stream(
             return refusal_of(error)
         if request.method == "HEAD":
             return Response(media_type=LINES)
-        lines = _lines(first, asked.seconds, lambda since: lanes.reading.run(partial(look, since)))
+        lines = _told(first, asked.seconds, lambda since: lanes.reading.run(partial(look, since)))
         return StreamingResponse(lines, media_type=LINES)
 
     return answer
 
 
-async def _lines(
+async def _told(
     found: Changes, seconds: float, look: Callable[[str], Awaitable[Changes]]
 ) -> AsyncIterator[bytes]:
     """Yield the first look whatever it has found: its cursor is where the listener stands."""
     until, told_at = time.monotonic() + seconds, time.monotonic()
-    yield _line(found)
+    yield _lines_of(found)
     while found.is_more or time.monotonic() < until:
         if not found.is_more:
             await anyio.sleep(min(LOOK_SECONDS, max(0.0, until - time.monotonic())))
         try:
             found = await look(found.cursor)
         except KinmemError as error:
-            told = {"code": error.code, "message": str(error), "retry": error.retry}
-            yield json.dumps({"error": told}).encode() + b"\n"
+            yield json.dumps({"error": told_of(error)}).encode() + b"\n"
             return
         if found.parts or found.is_reset:
-            yield _line(found)
+            yield _lines_of(found)
             told_at = time.monotonic()
         elif time.monotonic() - told_at >= ALIVE_SECONDS:
             yield b"\n"
             told_at = time.monotonic()
+
+
+def _lines_of(found: Changes) -> bytes:
+    """Return a line for each change, with the cursor behind it; all parts are in the last."""
+    earlier = [
+        Changes(frozenset({"shared" if one.write is None else "memories"}), (one,), one.cursor)
+        for one in found.changed[:-1]
+    ]
+    return b"".join(map(_line, [*earlier, replace(found, changed=found.changed[-1:])]))
 
 
 def _line(found: Changes) -> bytes:

@@ -1,6 +1,7 @@
 """The errors of a server as those of a local memory, so that who calls need not tell them apart."""
 
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 import httpx
 
@@ -48,6 +49,12 @@ def raise_for(response: httpx.Response, name: str) -> NoReturn:
         code, message, retry = str(told["code"]), str(told["message"]), bool(told["retry"])
     except (ValueError, KeyError, TypeError):
         raise Unreachable(f"{response.url.host} answers {response.status_code}") from None
+    raise_told({"code": code, "message": message, "retry": retry}, name)
+
+
+def raise_told(told: Mapping[str, Any], name: str) -> NoReturn:
+    """Raise the error that an answer describes."""
+    code, message, retry = told["code"], told["message"], told["retry"]
     kind = StoreError if code.startswith("storage_") else KINDS.get(code, KinmemError)
     if name == "explore" and kind is MemoryNotFound:
         kind = EntityNotFound

@@ -1,18 +1,24 @@
 """Conversations: turns that are kept and learned from, sessions, and their context."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 
 from kinmem.conversation.sanitize import inert_conversation
+from kinmem.errors import InvalidInput
 from kinmem.models import Memory
 from kinmem.models.turns import Happening, Message, Observed, Session
 from kinmem.rest.declaration import Asked, Call, Group
-from kinmem.rest.fields import NodeCount, Place, Text, When
+from kinmem.rest.fields import NodeCount, Paged, Place, Text, When
 
 group = Group("Conversations")
+
+# What a cursor of messages holds.
+NUMBER = re.compile("[0-9]{1,18}")
 
 MOST_TOOLS = 1000
 
@@ -80,12 +86,28 @@ class Of(Asked):
 @dataclass(frozen=True)
 class Messages:
     messages: Sequence[Message]
+    next_cursor: str | None = None
+
+
+class InSession(Of, Paged):
+    """A page of what is known of a session."""
 
 
 @group("GET", "/turns", "read")
-def turns(call: Call, asked: Of) -> Messages:
-    """Return all messages of a session, in order; none for an unknown one."""
-    return Messages(call.service.turns(asked.session))
+def turns(call: Call, asked: InSession) -> Messages:
+    """Return messages of a session, in order; none for an unknown one."""
+    read = partial(call.service.store.turns.messages, asked.session)
+    return _page(read, asked)
+
+
+def _page(read: Callable[..., Sequence[Message]], asked: Paged) -> Messages:
+    """Return the messages behind the cursor, which is the number of the last one before."""
+    after = asked.cursor or "0"
+    if NUMBER.fullmatch(after) is None:
+        raise InvalidInput("cursor is none that an earlier page of this listing gave; leave it out")
+    found = read(after=int(after), limit=asked.limit + 1)
+    shown = found[: asked.limit]
+    return Messages(shown, str(shown[-1].id) if len(found) > len(shown) else None)
 
 
 @dataclass(frozen=True)
@@ -93,18 +115,29 @@ class Learned:
     """Memories by the turn that they were learned from."""
 
     memories: Mapping[str, Sequence[Memory]]
+    next_cursor: str | None = None
 
 
 @group("GET", "/turns/memories", "read")
-def became(call: Call, asked: Of) -> Learned:
-    """Return what was learned from each turn of a session, in any state."""
-    return Learned(call.service.became(asked.session))
+def became(call: Call, asked: InSession) -> Learned:
+    """Return what was learned from each turn of a session, in any state, in the order of the ids;
+    a memory that was learned from two turns is listed with both."""
+    store = call.service.store
+    found = store.turns.became(asked.session, after=asked.cursor or "", limit=asked.limit + 1)
+    ids = sorted({id for some in found.values() for id in some})
+    known, last = store.memories(ids[: asked.limit]), ids[: asked.limit][-1:]
+    shown = {
+        turn: [known[id] for id in some if id in known]
+        for turn, some in found.items()
+        if not known.keys().isdisjoint(some)
+    }
+    return Learned(shown, last[0] if len(ids) > asked.limit else None)
 
 
 @group("GET", "/turns/parked", "read")
-def parked(call: Call) -> Messages:
-    """Return the messages that could not be learned from after three tries."""
-    return Messages(call.service.parked())
+def parked(call: Call, asked: Paged) -> Messages:
+    """Return the messages that could not be learned from after three tries, the oldest first."""
+    return _page(call.service.store.turns.parked, asked)
 
 
 @dataclass(frozen=True)

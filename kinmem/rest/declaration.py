@@ -63,6 +63,10 @@ class Call:
             raise NotAllowed("admin")
         return trusted
 
+    def releases(self, releases: bool) -> bool:
+        """Return whether what is held back may be released, which only a person does."""
+        return releases and self.bearer.may("admin")
+
 
 @dataclass(frozen=True)
 class Endpoint:

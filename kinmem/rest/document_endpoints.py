@@ -6,10 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from kinmem.documents.document import Given
 from kinmem.errors import InvalidInput
 from kinmem.models import Stored
 from kinmem.rest.declaration import Call, Group
-from kinmem.rest.fields import LEFT_OUT, Made
+from kinmem.rest.fields import LEFT_OUT, BatchName, Made
 
 # A file of 16 MiB in base64, with its details.
 FILE_BYTES = 22 * 1024 * 1024
@@ -27,6 +28,7 @@ class Document(Made):
         str | None, Field(description="a path or address; another text from there is a new version")
     ] = None
     title: str | None = None
+    batch: BatchName = None
     description: str | None = None
 
 
@@ -37,10 +39,12 @@ def add_document(call: Call, asked: Document) -> Stored:
     if asked.scope == "shared":
         call.service.share(1)
     details = {"client": call.client, **asked.given()}
+    batch = details.pop("batch", None)
     text, encoded = details.pop("text", None), details.pop("base64", None)
     if (text is None) == (encoded is None):
         raise InvalidInput("give either text or base64")
-    return call.service.add_document(text if encoded is None else _bytes(encoded), **details)
+    data = text if encoded is None else _bytes(encoded)
+    return call.service.add(Given(data=data, **details), batch)
 
 
 def _bytes(encoded: str) -> bytes:

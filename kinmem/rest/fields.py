@@ -6,6 +6,7 @@ from pydantic import Field
 
 from kinmem.models import Category, Scope
 from kinmem.rest.declaration import Asked
+from kinmem.sizes import BATCH_BYTES
 from kinmem.validation import MOST_LISTED
 
 # Stands for a value that the caller has not named. It reaches nothing: see Asked.given.
@@ -27,6 +28,12 @@ Lines = Annotated[int, Field(ge=1, le=1000)]
 Write = Annotated[int, Field(ge=0, le=2**63 - 1, description="the number of a write")]
 Trusted = Annotated[
     bool, Field(description="a person has looked at it; takes a token of scope admin")
+]
+Releases = Annotated[
+    bool, Field(description="false: nothing leaves quarantine, whatever the token's scope")
+]
+BatchName = Annotated[
+    str | None, Field(description="a name; undone together", max_length=BATCH_BYTES)
 ]
 Sort = Literal["newest", "oldest", "importance", "used"]
 NodeCount = Annotated[int, Field(ge=1, le=MOST_LISTED)]

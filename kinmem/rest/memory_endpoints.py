@@ -15,6 +15,7 @@ from kinmem.models.links import Relation
 from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import (
     LEFT_OUT,
+    BatchName,
     Details,
     Ids,
     Made,
@@ -80,6 +81,7 @@ def memorize(call: Call, asked: New) -> Stored:
 
 class Batch(Asked):
     items: Annotated[tuple[New, ...], Field(min_length=1, max_length=100)]
+    batch: BatchName = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,10 @@ def memorize_many(call: Call, asked: Batch) -> Outcomes:
     notes = [{"client": call.client, **item.given()} for item in asked.items]
     if call.key is None:
         _may_store(call, [(None, item) for item in asked.items])
-        return Outcomes(call.service.memorize_many([Note(**note) for note in notes]))
+        named = [Note(**note) for note in notes]
+        return Outcomes(call.service.memorize_many(named, batch=asked.batch))
+    if asked.batch is not None:
+        raise InvalidInput("items with an Idempotency-Key are undone one by one; leave out batch")
     keys = [_key_of_item(call.key, at) for at in range(len(notes))]
     _may_store(call, list(zip(keys, asked.items, strict=True)))
     return Outcomes([_once(call, key, note) for key, note in zip(keys, notes, strict=True)])
@@ -168,6 +173,7 @@ class Changes(Details):
     archived: Annotated[bool, Field(description="kept, but not recalled")] = LEFT_OUT
     links: Annotated[tuple[LinkTo, ...], Field(max_length=MOST_LINKS)] = LEFT_OUT
     reason: Annotated[str | None, Field(description="for the history")] = None
+    batch: BatchName = None
     trusted: Trusted = False
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -9,7 +10,7 @@ from pydantic import Field
 from kinmem.conversation.sanitize import disarmed
 from kinmem.models import Event, Memory
 from kinmem.rest.declaration import Asked, Call, Group
-from kinmem.rest.fields import Lines, Write
+from kinmem.rest.fields import Lines, Paged, Releases, Write
 from kinmem.rest.shapes import HELD
 from kinmem.service.changes import MOST, Changes
 from kinmem.undo.undo import Undone
@@ -28,8 +29,12 @@ class History:
     events: Sequence[Event]
 
 
+class OfMemory(Shown):
+    before: Annotated[int | None, Field(ge=1, le=2**63 - 1, description="seq of a line")] = None
+
+
 @group("GET", "/memories/{id}/history", "read")
-def history_of(call: Call, asked: Shown) -> History:
+def history_of(call: Call, asked: OfMemory) -> History:
     """Return what happened to one memory."""
     return _shown(call, call.service.history(call.id, **asked.given()))
 
@@ -65,7 +70,7 @@ def _disarmed(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-class AsOf(Asked):
+class AsOf(Paged):
     write: Write
 
 
@@ -74,12 +79,16 @@ class Then:
     """Own memories by id."""
 
     memories: Mapping[str, Memory]
+    next_cursor: str | None = None
 
 
 @group("GET", "/as-of", "read")
 def as_of(call: Call, asked: AsOf) -> Then:
-    """Return every own memory as it was after a write."""
-    return Then(call.service.as_of(asked.write))
+    """Return the own memories as they were after a write, in the order of their ids."""
+    past = call.service.store.past
+    found = past.as_of(asked.write, after=asked.cursor or "", limit=asked.limit + 1)
+    shown = dict(islice(found.items(), asked.limit))
+    return Then(shown, next_cursor=[*shown][-1] if len(found) > len(shown) else None)
 
 
 class Back(Asked):
@@ -90,13 +99,14 @@ class Back(Asked):
     last: Annotated[int, Field(ge=1, le=1000, description="deliberate changes")] = 1
     cascade: Annotated[bool, Field(description="with what builds on it")] = False
     dry_run: bool = False
+    releases: Releases = True
 
 
 @group("POST", "/undo", "write")
 def undo(call: Call, asked: Back) -> Undone:
     """Take back a write, a batch, the last change of a memory, or the last changes. What is held
     back is released only with a token of scope admin, a person's."""
-    return call.service.undo(releases=call.bearer.may("admin"), **asked.given())
+    return call.service.undo(**{**asked.given(), "releases": call.releases(asked.releases)})
 
 
 class Since(Asked):

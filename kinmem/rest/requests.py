@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
@@ -98,6 +99,8 @@ def key_of(request: Request, endpoint: Endpoint) -> str | None:
         return None
     if not endpoint.takes_key:
         raise Malformed(f"{endpoint.method} {endpoint.path} cannot honour Idempotency-Key")
+    with suppress(UnicodeDecodeError):  # headers come as Latin-1, and keys may be sent as UTF-8
+        key = key.encode("latin-1").decode("utf-8")
     if not 0 < len(key) <= KEY_CHARACTERS:
         raise Malformed(f"Idempotency-Key must have 1 to {KEY_CHARACTERS} characters")
     return key

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from kinmem.models import Review, Scope, Settled
 from kinmem.rest.declaration import Asked, Call, Group
-from kinmem.rest.fields import LEFT_OUT, Id
+from kinmem.rest.fields import LEFT_OUT, Id, Releases
 
 group = Group("Review")
 
@@ -24,6 +24,7 @@ class Decided(About):
     apply: Annotated[Issues, Field(description="ids of issues to settle as suggested")] = ()
     refuse: Annotated[Issues, Field(description="never to be raised again")] = ()
     keep: Annotated[Id | None, Field(description="the memory that stays")] = None
+    releases: Releases = True
 
 
 @group("GET", "/review", "read")
@@ -37,20 +38,21 @@ def review(call: Call, asked: About) -> Review:
 def review_memories(call: Call, asked: Decided) -> Review:
     """Settle issues, and return those that are left. What is quarantined is released only with a
     token of scope admin, a person's."""
-    releases = call.bearer.may("admin")
-    return call.service.review_memories(releases=releases, **asked.given())
+    given = {**asked.given(), "releases": call.releases(asked.releases)}
+    return call.service.review_memories(**given)
 
 
 class Decision(Asked):
     refuse: Annotated[bool, Field(description="never to be raised again")] = False
     keep: Annotated[Id | None, Field(description="the memory that stays")] = None
+    releases: Releases = True
 
 
 @group("POST", "/review/{id}", "write")
 def decide(call: Call, asked: Decision) -> Settled:
     """Settle one issue of an earlier review, without a new one."""
-    releases = call.bearer.may("admin")
-    return call.service.decide(call.id, releases=releases, **asked.given())
+    given = {**asked.given(), "releases": call.releases(asked.releases)}
+    return call.service.decide(call.id, **given)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from kinmem.errors import KinmemError
 from kinmem.http.lanes import PROGRESS_SECONDS, ServiceFor
-from kinmem.http.refusals import forbidden, refusal, refusal_of
+from kinmem.http.refusals import forbidden, refusal, refusal_of, told_of
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.models import Progress
 from kinmem.transfer.importing import Import
@@ -130,7 +130,7 @@ class _Told(Response):
             done = await anyio.to_thread.run_sync(self._work, report)
             last: dict[str, Any] = {"result": done.described()}
         except KinmemError as error:
-            last = {"error": f"{error.code}: {error}"}
+            last = {"error": told_of(error)}
         await send(_part(last, more=False))
 
 

@@ -1,32 +1,30 @@
 """Upkeep: the work that is otherwise done in the background, its reports, and the condition."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from functools import partial
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from kinmem import __version__
-from kinmem.http.lanes import Unhurried
 from kinmem.http.tokens import Scope
 from kinmem.models import Progress
 from kinmem.models.turns import Run
 from kinmem.rest.declaration import Asked, Call, Group, NotYet
 from kinmem.rest.fields import Id, NodeCount
-from kinmem.service import Stats
+from kinmem.rest.under_way import PATIENCE, UnderWay
+from kinmem.service import Service, Stats
 from kinmem.upkeep.steps import StepName
 
-# Seconds after which long work is answered, while it goes on; clients give up after 60.
-PATIENCE = 40.0
-
-T = TypeVar("T")
-
 group = Group("Upkeep")
+under_way = UnderWay()
 
 
 @dataclass(frozen=True)
 class Slept:
-    """What was done; without a run it takes longer, and goes on in the background."""
+    """What was done. Without a run it goes on in the background: the same request again waits for
+    its end."""
 
     run: Run | None = None
 
@@ -39,10 +37,15 @@ class Sleeping(Asked):
 
 @group("POST", "/sleep", "admin")
 def sleep(call: Call, asked: Sleeping) -> Slept:
-    """Do the upkeep now: learn, expire, tag, link, merge, let fade, tidy up."""
-    steps, given = asked.steps, asked.given()
-    given.pop("steps", None)
-    return Slept(_within(lambda progress: call.service.sleep(steps, progress=progress, **given)))
+    """Do the upkeep now: learn, expire, tag, link, merge, let fade, tidy up. Ask again for the
+    result of what takes longer."""
+    given = asked.given()
+    work = partial(_sleep, call.service, given)
+    return Slept(under_way.result(call.service, ("sleep", *sorted(given.items())), work))
+
+
+def _sleep(service: Service, given: Mapping[str, Any], progress: Progress) -> Run:
+    return service.sleep(progress=progress, **given)
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,8 @@ def runs(call: Call, asked: Reported) -> Runs:
 
 @dataclass(frozen=True)
 class Worked:
-    """How many were made; without a count it takes longer, and goes on in the background."""
+    """How many were made. Without a count it goes on in the background: the same request again
+    waits for its end."""
 
     count: int | None = None
 
@@ -74,13 +78,14 @@ class Named(Asked):
 @group("POST", "/summarize", "admin")
 def summarize(call: Call, asked: Named) -> Worked:
     """Make new summaries of these memories, or of all that lack one."""
-    return Worked(_within(lambda progress: call.service.summarize(asked.ids, progress)))
+    work = partial(call.service.summarize, asked.ids)
+    return Worked(under_way.result(call.service, ("summarize", asked.ids), work))
 
 
 @group("POST", "/reembed", "admin")
 def reembed(call: Call) -> Worked:
     """Make the missing vectors of the configured embedder."""
-    return Worked(_within(call.service.reembed))
+    return Worked(under_way.result(call.service, "reembed", call.service.reembed))
 
 
 class Patience(Asked):
@@ -138,8 +143,3 @@ def health(call: Call) -> Health:
     """Return whether the memory can be read, and what the token may do."""
     condition: Literal["ok", "damaged"] = "damaged" if call.service.store.damage else "ok"
     return Health(condition, __version__, call.service.kin, call.bearer.scope)
-
-
-def _within(work: Callable[[Progress], T]) -> T | None:
-    """Return the result; None if the work continues after PATIENCE."""
-    return Unhurried(work).within(PATIENCE, lambda done, total, what: None)

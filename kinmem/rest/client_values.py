@@ -1,0 +1,96 @@
+"""What a client sends: a local method's arguments, bound as Python binds them, and made JSON."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, fields
+from datetime import date
+from functools import cache
+from inspect import Parameter, Signature, signature
+from typing import Any
+from urllib.parse import quote
+
+from kinmem.errors import InvalidInput
+from kinmem.models import Note
+from kinmem.text import LONE_SURROGATES
+
+# Keyword arguments that are not sent.
+UNSENT = frozenset({"progress"})
+
+
+def bound(local: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any]:
+    """Return the arguments of a call of a local method, by name; those that are None, and are so by
+    default, are left out.
+
+    Raises TypeError as the method itself does.
+    """
+    parameters = signature_of(local).parameters
+    told: dict[str, Any] = {}
+    for name, value in signature_of(local).bind(None, *given, **named).arguments.items():
+        parameter = parameters[name]
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            told |= value
+        elif name != "self" and not (value is None and parameter.default is None):
+            told[name] = value
+    return {name: value for name, value in told.items() if name not in UNSENT}
+
+
+@cache
+def signature_of(local: Callable[..., Any]) -> Signature:
+    return signature(local)
+
+
+def filled(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON, and an address, can hold it."""
+    if isinstance(value, str):
+        return LONE_SURROGATES.sub("\ufffd", value)
+    if isinstance(value, date):  # and times
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {plain(name): plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, Iterable) else value
+
+
+def as_body(given: Mapping[str, Any]) -> bytes:
+    """Return the arguments as JSON. Raises InvalidInput for what JSON cannot hold."""
+    try:
+        return json.dumps(plain(given), allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"an argument cannot be sent: {error}") from None
+
+
+def noted(item: Note | Mapping[str, Any] | str) -> dict[str, Any]:
+    """Return a note as the server takes it: what says no more than a default is left out."""
+    if isinstance(item, str):
+        return {"content": item}
+    if isinstance(item, Note):
+        return named(item)
+    if not isinstance(item, Mapping):
+        raise InvalidInput(f"an item of memorize_many: a note, not {type(item).__name__}")
+    defaults = {field.name: field.default for field in fields(Note)}
+    return {
+        name: value
+        for name, value in item.items()
+        if not (value is None and defaults.get(name, MISSING) is None)
+    }
+
+
+def named(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their defaults."""
+    given = {field.name: getattr(record, field.name) for field in fields(record)}
+    defaults = {field.name: field.default for field in fields(record)}
+    return {
+        name: value
+        for name, value in given.items()
+        if defaults[name] is MISSING or value != defaults[name]
+    }
+
+
+def quoted(id: Any) -> str:
+    """Return what stands for an id in an address."""
+    if not isinstance(id, str):
+        raise InvalidInput(f"an id must be text, not {type(id).__name__}")
+    return quote(LONE_SURROGATES.sub("\ufffd", id), safe="")
