@@ -14,6 +14,7 @@ import pytest
 from kinmem.errors import StoreError
 from kinmem.store.sqlite import disk
 from kinmem.store.sqlite.store import SqliteStore
+from tests.keys import has_processes
 from tests.store.contract import added, listed
 from tests.store.soundness import problems
 from tests.store.test_loss import contents, kinmem, told
@@ -116,6 +117,7 @@ def _listed(server: Process) -> list[dict[str, str]]:
     return list(found)
 
 
+@has_processes
 @needs_root
 def test_commands_list_recall_export_and_forget_on_a_full_disk(
     small_disk: Path, tmp_path: Path
