@@ -6,6 +6,8 @@ behind a character that it cannot contain, so that time grows with the length of
 Patterns of several lines are joined; <signs> in them stand for the lists of that file.
 """
 
+import hashlib
+import http
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +20,8 @@ NO_PASSWORDS = word_class("no_passwords")
 """What a password is said to be without being told."""
 EXPRESSIONS = word_class("expressions")
 """What stands for a value in code and in documentation."""
+ANSWERS = frozenset(["yes", "no", "true", "false", "none", "null"])
+"""(using password: YES)"""
 RULES = word_class("password_rules")
 DIFFERENT = 6
 """A body of fewer different characters is somebody's XXXX or 0000, not a key."""
@@ -28,7 +32,14 @@ MNEMONIC = 9
 """Words from which a list may have some that are in every text: about, above."""
 COMMON_SHARE = 0.34
 SHORTEST_WORDS = 3
-OF_CODE = ("(", "[", "password", "passwd", "_hash", "credential")
+OF_CODE = ("[", "password", "passwd", "_hash", "credential")
+CALL = re.compile(r"[a-z_][\w.]*\(")
+ALGORITHMS = frozenset(hashlib.algorithms_available) | {"argon2", "argon2i", "argon2id", "pbkdf2"}
+"""What a password is hashed with."""
+STATES = frozenset(str(state.value) for state in http.HTTPStatus)
+"""404: what a server answers, and no door has as its code."""
+COUNTED = re.compile(r"\d{1,2}[\u3040-\u9fff\uac00-\ud7af]")
+"""10文字以上: how many, in scripts without spaces."""
 SYMBOL = re.compile(r"[!@#$%^&*+=?]")
 MEASURE = re.compile(r"[\d.,/:x-]+[a-zA-Zµ%°/²³]{0,6}")
 DESCRIBES = late(
@@ -51,7 +62,11 @@ def stands_for_one(value: str) -> bool:
     return (
         not plain
         or plain[0] in "$<{%[("
+        or plain.startswith("//")
+        or plain.rstrip(".,;:!?)") in ALGORITHMS
         or any(sign in plain for sign in OF_CODE)
+        or CALL.match(plain) is not None
+        or COUNTED.match(plain) is not None
         or plain.split(".")[0] in EXPRESSIONS
         or plain.startswith(("your", "my_", "example", "xxx", "...", "***"))
         or len(set(plain)) < 2
@@ -85,11 +100,11 @@ def _is_assigned(found: re.Match[str]) -> bool:
 def _is_said(found: re.Match[str]) -> bool:
     """The password is hunter2: a value rather than a word about passwords."""
     value = bare(found["secret"])
-    if len(value) < SHORTEST or stands_for_one(value):
+    if len(value) < SHORTEST or stands_for_one(value) or value.casefold() in ANSWERS:
         return False
     group = found.groupdict()
     if group.get("number"):
-        return sum(map(str.isdigit, value)) >= SHORTEST
+        return sum(map(str.isdigit, value)) >= SHORTEST and not _is_of_everybody(found, value)
     if group.get("key"):
         return len(value) >= SHORTEST_KEY and is_random(value)
     if group.get("quote"):
@@ -105,6 +120,24 @@ def _is_said(found: re.Match[str]) -> bool:
         return True
     word = value.casefold()
     return bool(group.get("last") is not None and word not in NO_PASSWORDS and not describes(word))
+
+
+def _is_of_everybody(found: re.Match[str], value: str) -> bool:
+    """Whether it is the state of a server, or an Indian postal code: PIN code 560001."""
+    name = found["number"].casefold()
+    if value in STATES and "code" in name:
+        return True
+    is_postal = re.fullmatch(r"pin[\s-]?(?:code|number)?", name) and POSTAL.fullmatch(value)
+    before = found.string[max(0, found.start() - OWN_WITHIN) : found.start()]
+    return bool(is_postal) and not OWN.search(before)
+
+
+POSTAL = re.compile(r"[1-9]\d{5}")
+OWN_WITHIN = 30
+OWN = late(
+    r"(?i:\b(?:my|our|your|his|her|card|sim|phone|bank|atm|app|mein\w*|unser\w*|mon|ma|mi|il|meu|minha|karte|handy)\b)"
+)
+"""Whose it is, or of what: then six digits are a PIN."""
 
 
 def _is_named(found: re.Match[str]) -> bool:
@@ -176,6 +209,7 @@ def _is_phrase(value: str) -> bool:
 JUDGED: Mapping[str, Callable[[str], bool]] = {
     "digits": lambda value: sum(map(str.isdigit, value)) >= OF_AN_ACCOUNT,
     "code": _is_code,
+    "door": lambda value: sum(map(str.isdigit, value)) >= SHORTEST and value not in STATES,
     "strong": is_strong,
     "short": _is_short,
     "mnemonic": _is_mnemonic,

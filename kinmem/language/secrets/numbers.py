@@ -33,11 +33,19 @@ _PERSON = re.compile(
 )
 
 
+FEW = 3
+"""Different digits that test cards have: 4242 4242 4242 4242, 4111 1111 1111 1111."""
+FOR_TESTS = re.compile(r"(?i)test|sandbox|example|dummy|beispiel|prueba|essai|prova|ejemplo|exemp")
+
+
 def numbers(text: str) -> Iterator[tuple[str, Span]]:
     """Each with its kind."""
     for found in _CARD.finditer(text):
         digits = _alone(found[0])
-        if _ISSUED.fullmatch(digits) and _luhn(digits) and len(set(digits)) > 1:
+        if not (_ISSUED.fullmatch(digits) and _luhn(digits)) or len(set(digits)) == 1:
+            continue
+        before = text[max(0, found.start() - 30) : found.start()]
+        if len(set(digits)) > FEW or not FOR_TESTS.search(before):
             yield "card number", found.span()
     for found in _PERSON.finditer(text):
         number = _alone(found[0])

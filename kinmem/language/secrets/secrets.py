@@ -21,6 +21,7 @@ from kinmem.language.secrets.kinds import (
     is_random,
     stands_for_one,
 )
+from kinmem.language.secrets.near import KEY_WORDS, NEAR_WORDS, SEED_WORDS, near
 from kinmem.language.secrets.numbers import is_account, numbers
 
 REMOVED = "[secret removed]"
@@ -33,12 +34,15 @@ _DIGIT = re.compile("[0-9]")
 EXAMPLE = "example"
 """Stands in the keys of documentation: AKIAIOSFODNN7EXAMPLE."""
 LONGEST_NAME = 30
-ANNOUNCING = tuple(dict.fromkeys([*ANCHORS, *OTHER_ANCHORS, *BEGINNINGS]))
+ANNOUNCING = tuple(
+    dict.fromkeys([*ANCHORS, *OTHER_ANCHORS, *BEGINNINGS, *NEAR_WORDS, *SEED_WORDS, *KEY_WORDS])
+)
 FIRST_UNSPACED = "\u3040"
 """From here on scripts may write a name right behind a word."""
 KIND_CALLED = {
     "digits": "account or id number",
     "code": "backup code",
+    "door": "PIN",
     "strong": "login",
     "short": "password",
     "mnemonic": "seed phrase",
@@ -115,6 +119,7 @@ def _secrets(text: str) -> Iterator[tuple[str, Span]]:
     yield from _announced(text, places)
     yield from _called(text, places)
     yield from _shown(text, plain)
+    yield from near(text, places)
     yield from numbers(text)
 
 
