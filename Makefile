@@ -8,6 +8,9 @@ RUN := $(BIN)/python -m
 READY := .venv/.ready
 DOCUMENTS := README.md $(wildcard docs/*.md)
 
+# Hundreds of tests start a process, and each would compile kinmem again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # A virtual environment does not survive being moved: its scripts name the folder it was made in.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 $(shell rm -f $(READY))
@@ -19,11 +22,12 @@ help: ## Show these lines
 demo: $(READY) ## See what kinmem does: two Kins remember, recall, correct, forget and share
 	@$(BIN)/kinmem demo
 
-# One more than there are cores: many tests wait for other processes.
+# One more than there are cores: many tests wait for other processes. A worker is given tests that
+# stand beside each other, so that what a module shares is made once.
 WORKERS = $$(($$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 1))
 
 test: check ## Check everything: format, lint, types, imports, generated docs, tests
-	@$(RUN) pytest -q -n $(WORKERS)
+	@$(RUN) pytest -q -n $(WORKERS) --dist worksteal
 
 quick: $(READY) ## Everything important once, in under a minute: what to run before each commit
 	@$(RUN) pytest -q -n auto $$($(RUN) tests.quick)
@@ -68,8 +72,8 @@ live: $(READY) ## Ask real providers; needs their keys in the environment
 	@$(RUN) pytest -q -m live
 	@$(BIN)/python scripts/evaluate_prompts.py
 
-sweeps: $(READY) ## Run the sweeps of the suite at their whole length: every kill, fault and day
-	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto -m slow --timeout 3600
+sweeps: $(READY) ## Run the suite with its sweeps at their whole length: every kill, fault and day
+	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto --dist worksteal --timeout 3600
 
 KILLS ?= 10000
 CUTS ?= 5000

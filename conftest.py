@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 from types import FrameType
 from typing import Any
 
@@ -38,7 +39,8 @@ def no_setting_from_outside() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where this test keeps memories: in a home of its own."""
-    folder = tmp_path_factory.mktemp("home")
+    # Not with mktemp(), which reads the names of all the homes before it.
+    folder = Path(mkdtemp(prefix="home", dir=tmp_path_factory.getbasetemp()))
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("KINMEM_HOME", str(folder / ".kinmem"))
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")

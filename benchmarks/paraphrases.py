@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,11 +36,12 @@ def measure(short: bool, pairs: Path = PAIRS) -> tuple[list[Table], list[Target]
     return [Table("Paraphrases", columns, rows, "Own pairs, in six languages.")], targets
 
 
-def counted(pairs: Path = PAIRS) -> dict[str, Counter[str]]:
-    """By label: all, write (recognised when stored), review (listed as a duplicate later)."""
+def counted(pairs: Path = PAIRS, every: int = 1) -> dict[str, Counter[str]]:
+    """Of every so manieth pair, by label: all, write (recognised when stored), review (listed as a
+    duplicate later)."""
     found: dict[str, Counter[str]] = {}
     with TemporaryDirectory() as home, open_service(_settings(home)) as service:
-        for pair in _read(pairs):
+        for pair in islice(_read(pairs), 0, None, every):
             counts = found.setdefault(pair["label"], Counter())
             counts.update(["all", *filter(None, [_became(service, pair["a"], pair["b"])])])
     return found

@@ -312,6 +312,12 @@ def _bases(name: str) -> tuple[Path, Path]:
     return ROOT / name, ROOT / "kinmem" / name
 
 
+@cache
+def words_of(module: Path) -> frozenset[str]:
+    code = module.read_text("utf-8") if module.exists() else ""
+    return frozenset(re.findall(r"\w+", code))
+
+
 def is_name(dotted: str) -> bool:
     """Whether it is a module, or something whose name stands in one."""
     for base in _bases(dotted.replace(".", "/")):
@@ -320,9 +326,8 @@ def is_name(dotted: str) -> bool:
             rest.append(base.name)
             base = base.parent
         module = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-        words = set(re.findall(r"\w+", module.read_text("utf-8"))) if module.exists() else set()
         is_inside = base != ROOT and (base.name != "kinmem" or dotted.startswith("kinmem."))
-        if is_inside and words.issuperset(rest):
+        if is_inside and words_of(module).issuperset(rest):
             return True
     return False
 

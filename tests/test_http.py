@@ -32,6 +32,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextResourceContents
 
 from kinmem.http.tokens import Tokens
+from tests.sweeps import WHOLE
 
 ROOT = Path(__file__).parent.parent
 HELLO = {
@@ -510,7 +511,7 @@ def test_no_log_holds_contents_tokens_or_session_ids(tmp_path: Path, level: str)
         assert [one for one in hidden if one in logged] == []
 
 
-@pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", [signal.SIGTERM, *([signal.SIGINT] if WHOLE else [])])
 def test_a_signal_ends_the_server_although_a_stream_is_open(
     tmp_path: Path, name: signal.Signals
 ) -> None:

@@ -29,21 +29,19 @@ def run(command: Sequence[str], **changes: str) -> str:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built with what is installed: no network."""
-    folder = tmp_path_factory.mktemp("dist")
+    return built(tmp_path_factory.mktemp("dist"))
+
+
+def built(folder: Path, **variables: str) -> Path:
     build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    run([sys.executable, "-m", "pip", *build, "--wheel-dir", str(folder), str(ROOT)])
-    (built,) = folder.glob("kinmem-*.whl")
-    return built
+    run([sys.executable, "-m", "pip", *build, "--wheel-dir", str(folder), str(ROOT)], **variables)
+    (wheel,) = folder.glob("kinmem-*.whl")
+    return wheel
 
 
 @pytest.mark.parametrize("url", ["", "https://example.org/you/kinmem"])
-def test_no_link_of_the_package_page_is_dead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
-) -> None:
-    build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    where = ["--wheel-dir", str(tmp_path), str(ROOT)]
-    run([sys.executable, "-m", "pip", *build, *where], KINMEM_PROJECT_URL=url)
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+def test_no_link_of_the_package_page_is_dead(wheel: Path, tmp_path: Path, url: str) -> None:
+    with zipfile.ZipFile(built(tmp_path, KINMEM_PROJECT_URL=url) if url else wheel) as archive:
         (name,) = (one for one in archive.namelist() if one.endswith("/METADATA"))
         told = archive.read(name).decode()
 

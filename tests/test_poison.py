@@ -22,6 +22,7 @@ from kinmem.service import Service
 from kinmem.wiring.pick_models import chat_models
 from tests.conftest import MovableClock
 from tests.language.test_instructions import POISON
+from tests.sweeps import sample
 from tests.test_tools import answer, refusal
 
 ServiceOf = Callable[..., Service]
@@ -177,7 +178,7 @@ def test_with_a_gullible_model_no_attack_becomes_active(
     ana: Service, clock: MovableClock, retold: str, echoes: bool
 ) -> None:
     """The model copies what a tool says, and cites the user for it."""
-    attacks = POISON[:: 6 if echoes else 4]
+    attacks = sample(POISON[:: 6 if echoes else 4], 3)
 
     def copied(prompt: str) -> dict[str, Any]:
         turn = prompt.rpartition("tool output: ")[2].partition(" :end")[0]

@@ -6,12 +6,13 @@ import pytest
 
 from benchmarks.paraphrases import counted
 from kinmem.service import Service
+from tests.sweeps import rounds
 
 Open = Callable[..., Service]
 
 
 def test_paraphrases_are_recognised_and_what_differs_hardly_ever_is() -> None:
-    found = counted()
+    found = counted(every=rounds(1, 2))
 
     same, different, longer = (found[label] for label in ("same", "different", "contains"))
     assert different["write"] <= 0.03 * different["all"]
@@ -23,7 +24,7 @@ def test_paraphrases_are_recognised_and_what_differs_hardly_ever_is() -> None:
 
 @pytest.mark.usefixtures("judge_off")
 def test_without_the_judge_only_what_is_sure_is_one() -> None:
-    found = counted()
+    found = counted(every=rounds(1, 2))
 
     assert found["different"]["write"] == 0
     assert found["different"]["review"] <= 0.06 * found["different"]["all"]

