@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kinmem.backup.erasure import ErasesInBackups
@@ -167,11 +168,14 @@ def test_a_kill_in_a_restore_leaves_the_old_or_the_new(home: Path, tmp_path: Pat
     template = tmp_path / "template"
     shutil.copytree(home, template)
     seen = {"old": 0, "new": 0, "ended": 0}
-    for round in range(0, 14, rounds(1, 3)):
+    process, began = begun(RESTORE, home, made.path), time.monotonic()
+    process.communicate(timeout=60)
+    whole = time.monotonic() - began
+    for share in np.linspace(0.2, 1.4, rounds(14, 5)):
         shutil.rmtree(home)
         shutil.copytree(template, home)
         process = begun(RESTORE, home, made.path)
-        time.sleep(0.04 + 0.02 * round)
+        time.sleep(share * whole)
         killed(process)
         begun_already = (home / "backups/.restoring/begun.json").exists()
         with open_service(load({"KINMEM_KIN": "ana", "KINMEM_HOME": home}), resident=False):

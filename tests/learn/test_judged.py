@@ -11,7 +11,6 @@ from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import State
 from kinmem.service import Service
 from tests.conftest import MovableClock
-from tests.sweeps import sample
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 SAME = (
@@ -259,7 +258,7 @@ def test_changes_told_in_other_words_are_noticed_and_what_sounds_like_them_stays
 
 
 def test_look_alikes_are_not_ended(embedder):
-    kept = sample(rows("lookalikes.jsonl", label="keep"), 2)
+    kept = rows("lookalikes.jsonl", label="keep")
     fates = [fate_of(row["old"], row["new"], embedder) for row in kept]
 
     assert fates.count("ended") <= 0.005 * len(kept)

@@ -24,7 +24,6 @@ from kinmem.wiring.pick_models import embedders
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
 from tests.llm.provider_shapes import ShapedProvider
-from tests.sweeps import sample
 
 QUESTION = "Which animal does she keep?"
 TOLD = "Mina feeds her hamster in the evening."
@@ -312,8 +311,7 @@ def test_vectors_of_another_width_are_not_stored(service_of: Open) -> None:
 
 
 def test_nothing_is_lost_at_any_point_of_the_change() -> None:
-    conversations = [one for found in own_set().values() for one in found]
-    table, loss = changed(sample(conversations, 3))
+    table, loss = changed([one for found in own_set().values() for one in found])
 
     assert len(table) == 22
     assert loss <= 0.03
