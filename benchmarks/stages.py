@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import kinmem.recall.pipeline as pipeline
-import kinmem.store.sqlite.hybrid_search as sqlite_search
+import kinmem.store.sql.hybrid_search as sqlite_search
 from kinmem.service import Service
 from kinmem.store.sqlite.nearest_chunks import NearestChunks
 

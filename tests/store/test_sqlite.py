@@ -16,7 +16,8 @@ from kinmem.models import Draft, Entity, Filters, Knowledge, Place, Scope, State
 from kinmem.models.turns import Batch, Conflict
 from kinmem.service import Service
 from kinmem.store.base import Store
-from kinmem.store.sqlite import chunk_vectors, connection, driver, nearest_chunks
+from kinmem.store.sql import chunk_queue
+from kinmem.store.sqlite import connection, driver, nearest_chunks
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 from tests.keys import IN_THE_CLEAR, IS_ENCRYPTED, reads_bytes
@@ -125,7 +126,7 @@ class TestCopyInMemory(StoreContract):
     def test_a_log_that_was_shortened_makes_the_copy_anew(
         self, store_of: OpenStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(chunk_vectors, "LOG_KEPT", 5)
+        monkeypatch.setattr(chunk_queue, "LOG_KEPT", 5)
         store, other = store_of("ana"), store_of("ana")
         texts = {added(other, "first"): "first"}
         found_by_meaning(store, "first")

@@ -85,9 +85,11 @@ def text_of(db: Transaction, row: int) -> str:
         (row,),
     )
     content = db.value("SELECT content FROM memories WHERE rowid = ?", (row,))
-    return _joined((start, content if text is None else text) for start, text in rows) or str(
-        content
-    )
+    parts = [
+        (None if start is None else int(start), content if text is None else text)
+        for start, text in rows
+    ]
+    return _joined(parts) or str(content)
 
 
 def note_ingested(db: Transaction, embedder: str, chunks: Sequence[int]) -> None:

@@ -97,7 +97,7 @@ class SqlGraph:
                 f"""
                 SELECT e.folded, e.type, count(*) AS told FROM memory_entities a
                 JOIN entities e ON e.id = a.entity JOIN memories m ON m.rowid = a.memory
-                WHERE {SEEN} GROUP BY e.id ORDER BY told DESC LIMIT :limit
+                WHERE {SEEN} GROUP BY e.id, e.folded, e.type ORDER BY told DESC LIMIT :limit
                 """,
                 {**self._bound(file), "limit": limit},
             )
@@ -218,7 +218,7 @@ KNOWN = f"""
     SELECT e.folded, e.type, e.name, min(a.alias), count(*), min({SAID_AT}), max({SAID_AT}),
         sum(coalesce(m.importance, 5))
     FROM entities e JOIN memory_entities a ON a.entity = e.id JOIN memories m ON m.rowid = a.memory
-    WHERE ({{}}) AND {{}} GROUP BY e.id, a.folded
+    WHERE ({{}}) AND {{}} GROUP BY e.id, e.folded, e.type, e.name, a.folded
     """
 # Two lookups by index; OR would read all relations.
 EDGES = f"""

@@ -226,7 +226,7 @@ class SqlLinks:
 TAGGED = """
     SELECT tag AS what, memory FROM (
         SELECT DISTINCT what FROM asked WHERE (
-            SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = what LIMIT :most + 1) some
+            SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = what LIMIT :most + 1) holders
         ) <= :most
     ) few ORDERED JOIN tags ON tag = what
 """

@@ -1,12 +1,12 @@
-"""The vectors of one file's chunks: vec0 tables, one per embedder, and which chunks lack a
-vector."""
+"""The vectors of one file's chunks: vec0 tables, one per embedder."""
 
 import json
 from collections.abc import Collection, Sequence
+from typing import Any
 
-from kinmem.errors import StoreError
-from kinmem.models import Coverage, Scope, Vector, Vectors
-from kinmem.store.sql.database import Row, Transaction, embedder_of
+from kinmem.models import Vector, Vectors
+from kinmem.store.sql.chunk_queue import ChunkQueue
+from kinmem.store.sql.database import Transaction, embedder_of
 from kinmem.store.sql.memory_rows import VISIBLE, View
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
@@ -14,193 +14,56 @@ from kinmem.store.sqlite.nearest_chunks import VectorCopies
 # vec0 reserves space block by block: with its default of 1024 an empty file of 384 dimensions takes
 # 1.5 MB. It does not reuse blocks that deletions leave half empty; housekeeping fills them.
 VEC0_CHUNK = 128
-LOG_KEPT = 200_000
 
 
-class ChunkVectors:
+class ChunkVectors(ChunkQueue):
     """Stores the vectors of one file's chunks."""
 
     def __init__(self, database: SqliteDatabase, copies: VectorCopies) -> None:
-        self._database = database
+        super().__init__(database)
         self._copies = copies
 
-    # embedders
-
-    def enroll(self, embedder: str, dimension: int) -> None:
-        """See Index.enroll."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            with self._database.writing() as db:
-                db.run(
-                    "INSERT OR IGNORE INTO embedders (name, dimension) VALUES (?, ?)",
-                    (embedder, dimension),
-                )
-                number = db.value("SELECT id FROM embedders WHERE name = ?", (embedder,))
-                if not _has_table(db, number):
-                    db.run(
-                        f"CREATE VIRTUAL TABLE vectors_{number} USING vec0 (chunk INTEGER PRIMARY"
-                        f" KEY, embedding float[{dimension:d}] distance_metric=cosine,"
-                        f" chunk_size={VEC0_CHUNK})"
-                    )
-                    db.run("INSERT INTO pending SELECT ?, id FROM chunks", (number,))
-            known = embedder_of(self._database, embedder)
-        if known is None or known[1] != dimension:
-            raise StoreError(
-                f"{embedder} once gave vectors of another width than {dimension};"
-                " run kinmem reembed --drop with its name, then reembed"
-            )
-
-    def retire(self, embedder: str) -> None:
-        """See Index.retire."""
-        with self._database.writing() as db:
-            number = db.value("SELECT id FROM embedders WHERE name = ?", (embedder,))
-            if number is not None:
-                db.run(f"DROP TABLE vectors_{number:d}")
-                db.run("DELETE FROM embedders WHERE id = ?", (number,))
-                db.run("UPDATE revision SET number = number + 1")
-        self._copies.forget(number or 0)
-
-    def coverage(self, but: str | None = None) -> list[Coverage]:
-        """Return the coverage of every enrolled embedder, without the chunks of the Kin `but`."""
-        rows = self._database.rows(
-            """
-            WITH left_out AS MATERIALIZED (
-                SELECT c.id FROM memories m JOIN chunks c ON c.memory = m.rowid WHERE m.kin = :but
-            )
-            SELECT name, dimension,
-                (SELECT count(*) FROM chunks) - (SELECT count(*) FROM left_out),
-                (SELECT count(*) FROM pending
-                    WHERE pending.embedder = embedders.id AND chunk NOT IN left_out),
-                (SELECT count(c.metadata) FROM pending JOIN chunks c ON c.id = chunk
-                    WHERE pending.embedder = embedders.id AND chunk NOT IN left_out)
-            FROM embedders
-            """,
-            {"but": but},
-        )
-        return [
-            Coverage(name, width, total - waiting, total, of_documents)
-            for name, width, total, waiting, of_documents in rows
-        ]
-
-    def pending(
-        self, embedder: str, limit: int, but: str | None = None
-    ) -> list[tuple[int, str, str, bool]]:
-        """Return (chunk, id of its memory, text, whether that is fresh), oldest first, of all
-        memories except those of the Kin `but`."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            return []
-        return self._database.rows(
-            """
-            SELECT c.id, m.id, coalesce(c.text, m.content),
-                m.status = 'pending' AND c.metadata IS NULL
-            FROM pending p JOIN chunks c ON c.id = p.chunk JOIN memories m ON m.rowid = c.memory
-            WHERE p.embedder = :embedder AND (:but IS NULL OR m.kin <> :but)
-            ORDER BY c.metadata IS NOT NULL, p.chunk -- a document may keep others waiting for long
-            LIMIT :limit
-            """,
-            {"embedder": known[0], "but": but, "limit": limit},
+    def make_room(self, db: Transaction, number: int, dimension: int) -> None:
+        db.run(
+            f"CREATE VIRTUAL TABLE vectors_{number:d} USING vec0 (chunk INTEGER PRIMARY"
+            f" KEY, embedding float[{dimension:d}] distance_metric=cosine,"
+            f" chunk_size={VEC0_CHUNK})"
         )
 
-    def unsettled(self, embedder: str, limit: int) -> list[tuple[int, str, str]]:
-        """Return (chunk, id of its memory, text) of fresh memories that have a vector."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            return []
-        return self._database.rows(
-            """
-            SELECT c.id, m.id, coalesce(c.text, m.content)
-            FROM memories m JOIN chunks c ON c.memory = m.rowid
-            WHERE m.status = 'pending' AND c.metadata IS NULL AND NOT EXISTS (
-                SELECT 1 FROM pending p WHERE p.embedder = :embedder AND p.chunk = c.id
-            )
-            ORDER BY c.id
-            LIMIT :limit
-            """,
-            {"embedder": known[0], "limit": limit},
-        )
+    def drop_all(self, db: Transaction, number: int) -> None:
+        db.run(f"DROP TABLE vectors_{number:d}")
+        self._copies.forget(number)
 
-    # writing, inside a transaction of the caller's
+    def as_stored(self, vectors: Vectors) -> list[Any]:
+        return [vector.tobytes() for vector in vectors]
 
-    def queue(self, db: Transaction, chunks: Sequence[int]) -> None:
-        """Queue new chunks with consecutive numbers for every embedder; put removes them from the
-        queue."""
-        if chunks:
-            db.run(
-                "INSERT INTO pending SELECT e.id, c.id FROM embedders e CROSS JOIN chunks c"
-                " WHERE c.id BETWEEN ? AND ?",
-                (chunks[0], chunks[-1]),
-            )
-
-    def put(self, db: Transaction, embedder: str, chunks: Sequence[int], vectors: Vectors) -> None:
-        """Store one vector per chunk; a chunk must not have one of this embedder yet."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            raise StoreError(f"{embedder} is not enrolled")
-        if vectors.shape[1] != known[1]:
-            raise StoreError(f"{embedder} made vectors of {vectors.shape[1]} instead of {known[1]}")
-        self._put_stored(db, known[0], chunks, [vector.tobytes() for vector in vectors])
-
-    def _put_stored(
-        self, db: Transaction, number: int, chunks: Sequence[int], vectors: Sequence[bytes]
+    def store(
+        self, db: Transaction, number: int, chunks: Sequence[int], vectors: Sequence[Any]
     ) -> None:
-        """Do the same as put for vectors in their stored form, of the embedder with this number
-        here."""
         db.run_each(
             f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)",
             list(zip(chunks, vectors, strict=True)),
         )
-        db.run_each(
-            "DELETE FROM pending WHERE embedder = ? AND chunk = ?",
-            [(number, chunk) for chunk in chunks],
-        )
-        self.log(db, chunks)
 
-    def copy(self, source: Transaction, row: int, db: Transaction, here: int) -> bool:
-        """See StoredVectors."""
-        found = False
-        for number, name, dimension in source.rows("SELECT id, name, dimension FROM embedders"):
-            awaited = db.rows(AWAITED, {"row": here, "name": name, "dimension": dimension})
-            chunks: dict[int, int] = {position: chunk for _, position, chunk in awaited}
-            if chunks and (made := _made(source, row, number, chunks)):
-                filled = [chunks[position] for position, _ in made]
-                self._put_stored(db, awaited[0][0], filled, [vector for _, vector in made])
-                found = True
-        return found
-
-    def log(self, db: Transaction, chunks: Collection[int]) -> None:
-        """See StoredVectors."""
-        db.run_each("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
-        db.run(
-            "DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?",
-            (LOG_KEPT,),
+    def stored(
+        self, db: Transaction, number: int, row: int, positions: Collection[int]
+    ) -> list[tuple[int, Any]]:
+        return db.rows(
+            f"""
+            SELECT c.position, v.embedding
+            FROM chunks c CROSS JOIN vectors_{number:d} v ON v.chunk = c.id
+            WHERE c.memory = ? AND c.position IN NUMBERED(?)
+            """,
+            (row, json.dumps(list(positions))),
         )
 
-    def unfilled(self, db: Transaction, embedder: str, chunks: Sequence[int]) -> set[int]:
-        """Return which of these chunks exist and still wait for this embedder."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            return set()
-        rows = db.rows(
-            "SELECT chunk FROM pending WHERE embedder = ?"
-            " AND chunk IN (SELECT value FROM json_each(?))",
-            (known[0], json.dumps(list(chunks))),
-        )
-        return {chunk for (chunk,) in rows}
-
-    def remove(self, db: Transaction, chunks: Sequence[int]) -> None:
-        """Delete these chunks' vectors of every embedder."""
+    def remove_stored(self, db: Transaction, chunks: Sequence[int]) -> None:
         for (number,) in db.rows("SELECT id FROM embedders"):
             db.run_each(
                 f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [(chunk,) for chunk in chunks]
             )
-        self.log(db, chunks)
-
-    # reading
 
     def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
-        """Return (id of the memory, vector of its first chunk) for visible memories that have
-        one."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -209,52 +72,14 @@ class ChunkVectors:
             SELECT m.id, v.embedding
             FROM memories m JOIN chunks c ON c.memory = m.rowid AND c.position = 0
             JOIN vectors_{known[0]} v ON v.chunk = c.id
-            WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
+            WHERE m.id IN LISTED(:ids) AND {VISIBLE}
             """,
             {"ids": json.dumps(list(ids)), **view},
         )
         return [(id, _vector_of(vector)) for id, vector in rows]
-
-    def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
-        """See Index.changed_since. A mark beyond the end of the log comes from another file."""
-        return self._database.rows(
-            """
-            SELECT l.seq, m.id
-            FROM vector_log l JOIN chunks c ON c.id = l.chunk JOIN memories m ON m.rowid = c.memory
-            WHERE l.seq > iif(:mark > (SELECT max(seq) FROM vector_log), 0, :mark)
-                AND m.scope = :scope
-            ORDER BY l.seq
-            LIMIT :limit
-            """,
-            {"mark": mark, "scope": scope, "limit": limit},
-        )
-
-
-def _made(source: Transaction, row: int, number: int, positions: Collection[int]) -> list[Row]:
-    """Return (position, vector) of those of a memory's chunks that have one."""
-    return source.rows(
-        f"""
-        SELECT c.position, v.embedding
-        FROM chunks c CROSS JOIN vectors_{number:d} v ON v.chunk = c.id
-        WHERE c.memory = ? AND c.position IN NUMBERED(?)
-        """,
-        (row, json.dumps(list(positions))),
-    )
-
-
-# The number of the embedder here, and the chunks without its vector.
-AWAITED = """
-    SELECT e.id, c.position, c.id FROM embedders e ORDERED JOIN chunks c ON c.memory = :row
-    ORDERED JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
-    WHERE e.name = :name AND e.dimension = :dimension
-"""
 
 
 def _vector_of(stored: bytes) -> Vector:
     import numpy as np
 
     return np.frombuffer(stored, np.float32)
-
-
-def _has_table(db: Transaction, number: int) -> bool:
-    return bool(db.value("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vectors_{number}",)))

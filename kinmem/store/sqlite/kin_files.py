@@ -21,6 +21,7 @@ from kinmem.errors import StoreError
 from kinmem.models.links import AUTO
 from kinmem.store.sql import history_rows, link_rows
 from kinmem.store.sql.database import Row, Transaction
+from kinmem.store.sql.finding import SearchedFile
 from kinmem.store.sql.link_rows import FIELDS, ORIGIN, PUT_NEW
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import IN_IDS
@@ -174,11 +175,10 @@ def forget_unnamed(database: SqliteDatabase) -> None:
         logger.warning("%s: the vectors of a damaged embedder are made again", database.path.name)
 
 
-class SqliteFile(MemoryFile):
+class SqliteFile(SearchedFile):
     """One SQLite file, whoever's it is, and what of it is in memory."""
 
     database: SqliteDatabase
-    vectors: ChunkVectors
 
     def __init__(
         self,
@@ -190,12 +190,14 @@ class SqliteFile(MemoryFile):
         """Open or create it. Raises StoreError, see SqliteDatabase."""
         database = SqliteDatabase(path, before_upgrade=before_upgrade, note=note)
         forget_unnamed(database)
-        self.near = NearestChunks(database)
-        super().__init__(database, WordIndex(), ChunkVectors(database, self.near.copies), kin)
+        near = NearestChunks(database)
+        self._copies = near.copies
+        self.near = near
+        super().__init__(database, WordIndex(), ChunkVectors(database, near.copies), kin)
 
     def close(self) -> None:
         """Release the file. A second call does nothing."""
-        self.near.copies.close()
+        self._copies.close()
         self.database.close()
 
 

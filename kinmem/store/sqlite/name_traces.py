@@ -21,9 +21,9 @@ from kinmem.store.sql.document_rows import delta
 from kinmem.store.sql.document_texts import SqlDocuments
 from kinmem.store.sql.erasing import IN_TURNS, turns_of
 from kinmem.store.sql.memory_rows import COLUMNS, memories_of
+from kinmem.store.sql.named_columns import DROPPED, SAID, WITH_MEMORIES, WRITTEN, changes
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.kin_files import SqliteFiles
-from kinmem.store.sqlite.named_columns import DROPPED, SAID, WITH_MEMORIES, WRITTEN, changes
 from kinmem.store.sqlite.transaction import SqliteTransaction
 from kinmem.text import INVISIBLE
 

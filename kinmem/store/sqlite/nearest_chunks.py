@@ -19,6 +19,7 @@ from kinmem.errors import KinmemError, StoreError
 from kinmem.models import State, Vector
 from kinmem.store.sql.damage import Row
 from kinmem.store.sql.database import Bindings, embedder_of, state_of
+from kinmem.store.sql.finding import APART, Near
 from kinmem.store.sql.memory_rows import IS_LIVE, Allowed
 from kinmem.store.sqlite.connection import SqliteDatabase
 
@@ -40,12 +41,9 @@ MOST_NEAREST = 4096  # vec0's own limit for k
 MOST_EXPECTED = 8  # chunks of a memory that are asked for at once; a document may have thousands
 
 
-Near = list[tuple[int, float, int]]
-"""(row of a memory, cosine of one of its chunks, that chunk), nearest first."""
 _Search = Callable[[Sequence[Vector], int], list[Near]]
 _Stored = tuple[int, int, str, bytes]
 """(chunk, row of its memory, the state of that, vector)."""
-APART = (State.SUPERSEDED, State.ARCHIVED)
 IN_COPY = f"({IS_LIVE} OR m.state IN ({', '.join(repr(str(state)) for state in APART)}))"
 
 

@@ -15,7 +15,9 @@ from kinmem.models import Damaged, Health
 from kinmem.settings import kin_name
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.search_index import SqlIndex
 from kinmem.store.sql.sql_store import SqlStore
+from kinmem.store.sql.turn_search import SqlTranscript
 from kinmem.store.sqlite.checks import broken_history, damaged_rows, unlike_memories
 from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
 from kinmem.store.sqlite.connection import SqliteDatabase
@@ -25,8 +27,8 @@ from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.mending import is_broken, mended
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
-from kinmem.store.sqlite.search_index import SqliteIndex
-from kinmem.store.sqlite.turn_search import SqliteTranscript
+from kinmem.store.sqlite.turn_vectors import TurnVectors
+from kinmem.store.sqlite.word_index import SaidWords
 
 
 def examine(database: SqliteDatabase, home: Path, *, deep: bool = False) -> Health:
@@ -262,8 +264,9 @@ class SqliteStore(SqlStore):
         self._home = home
         self.files = self._opened(kin_name(kin), clock, before_upgrade)
         super().__init__(self.files)
-        self.index = SqliteIndex(self.files)
-        self.transcript = SqliteTranscript(self.files)
+        own = self.files.own.database
+        self.index = SqlIndex(self.files)
+        self.transcript = SqlTranscript(self.files, SaidWords(own), TurnVectors(own))
         self.forgetting = SqliteForgetting(self.files, self.documents, self.writer.erase_all)
 
     def _opened(self, kin: str, clock: Clock, before_upgrade: BeforeUpgrade) -> SqliteFiles:

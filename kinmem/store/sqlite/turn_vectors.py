@@ -8,13 +8,14 @@ numbers; where any were deleted, those leave it.
 import json
 import logging
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kinmem.errors import KinmemError, StoreError
-from kinmem.models import TURN, Coverage, Pending, Vector, Vectors
+from kinmem.errors import KinmemError
+from kinmem.models import Vector
 from kinmem.store.sql.database import Transaction, embedder_of, state_of
+from kinmem.store.sql.turn_queue import TurnQueue
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import MOST_SCANS
 
@@ -39,70 +40,21 @@ class _Copy:
     loaded: bool = False
 
 
-class TurnVectors:
+class TurnVectors(TurnQueue):
     """Stores and searches the vectors of parts of messages."""
 
     def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
+        super().__init__(database)
         self._copies: dict[int, _Copy] = {}
         self._lock = threading.Lock()
         self._closing = False
         self._scans = 0
 
-    # which there are
-
-    def coverage(self) -> list[Coverage]:
-        """Return the coverage of every enrolled embedder."""
-        rows = self._database.rows(
-            """
-            SELECT name, dimension, (SELECT count(*) FROM turn_chunks),
-                (SELECT count(*) FROM turn_pending WHERE embedder = embedders.id)
-            FROM embedders
-            """
+    def store(self, db: Transaction, number: int, chunk: int, vector: Vector) -> None:
+        db.run(
+            "INSERT INTO turn_vectors (embedder, chunk, embedding) VALUES (?, ?, ?)",
+            (number, chunk, vector.tobytes()),
         )
-        return [Coverage(name, width, total - left, total) for name, width, total, left in rows]
-
-    def is_filled(self, embedder: str) -> bool:
-        """Return whether every part has a vector of this embedder."""
-        known = state_of(self._database).embedders.get(embedder)
-        if known is None:
-            return not self._database.rows("SELECT 1 FROM turn_chunks LIMIT 1")
-        return known.turns_are_filled
-
-    def pending(self, embedder: str, limit: int) -> list[Pending]:
-        """Return parts that wait for a vector of this embedder, those of the latest messages
-        first."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            return []
-        rows = self._database.rows(
-            """
-            SELECT c.id, c.turn, coalesce(c.text, t.text)
-            FROM turn_pending p CROSS JOIN turn_chunks c ON c.id = p.chunk
-            CROSS JOIN turns t ON t.id = c.turn
-            WHERE p.embedder = :embedder ORDER BY p.chunk DESC LIMIT :limit
-            """,
-            {"embedder": known[0], "limit": limit},
-        )
-        return [Pending(chunk, True, f"{TURN}{turn}", text, False) for chunk, turn, text in rows]
-
-    def put(self, db: Transaction, embedder: str, chunks: Sequence[int], vectors: Vectors) -> int:
-        """Store the vectors of those parts that still exist and wait for them; returns how many."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            raise StoreError(f"{embedder} is not enrolled")
-        stored = 0
-        for chunk, vector in zip(chunks, vectors, strict=True):
-            waited = db.run(
-                "DELETE FROM turn_pending WHERE embedder = ? AND chunk = ?", (known[0], chunk)
-            )
-            if waited:
-                db.run(
-                    "INSERT INTO turn_vectors (embedder, chunk, embedding) VALUES (?, ?, ?)",
-                    (known[0], chunk, vector.tobytes()),
-                )
-                stored += 1
-        return stored
 
     # searching
 
@@ -114,8 +66,6 @@ class TurnVectors:
         allowed: str | None,
         bound: Mapping[str, Any],
     ) -> list[int]:
-        """Return the numbers of the nearest messages, nearest first. `allowed` is a condition on
-        `turns m`."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -131,8 +81,6 @@ class TurnVectors:
     def cosines(
         self, vector: Vector, embedder: str, turns: Collection[int]
     ) -> dict[int, list[float]]:
-        """Return the cosines of each message's parts, in text order; no key if there are no
-        vectors."""
         known = embedder_of(self._database, embedder)
         if known is None or not turns:
             return {}

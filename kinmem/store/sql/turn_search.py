@@ -1,7 +1,8 @@
-"""What was said, found by words and by meaning. See Transcript; 0004_transcript.sql keeps it so."""
+"""What was said, found by words and by meaning. See Transcript; an engine's triggers keep it so."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,27 +13,18 @@ from kinmem.store.sessions import Learned
 from kinmem.store.sql.damage import Row, again, readable
 from kinmem.store.sql.database import state_of
 from kinmem.store.sql.erasing import restates
-from kinmem.store.sql.memory_rows import IN_IDS, IS_LIVE, RAISE, time_text
+from kinmem.store.sql.finding import Listing, Sought, all_of, any_of
+from kinmem.store.sql.memory_rows import ALL, IN_NUMBERS, IS_LIVE, RAISE, time_text
+from kinmem.store.sql.sharing import Files
+from kinmem.store.sql.turn_queue import TurnQueue, TurnWords
 from kinmem.store.sql.turn_rows import MESSAGE, message_of
-from kinmem.store.sqlite.kin_files import SqliteFiles
-from kinmem.store.sqlite.turn_vectors import TurnVectors
-from kinmem.store.sqlite.word_index import TurnWords, match_all, match_any
 
 # Characters of a message that scoring reads.
 READ = 4000
 # Time during which a prompt without any reply counts as not answered yet.
 OPEN = timedelta(hours=1)
 
-ANY = """
-    SELECT rowid AS turn, -bm25(turn_words, 1.0, :weight) AS better FROM turn_words
-    WHERE turn_words MATCH :words ORDER BY better DESC LIMIT :listed
-    """
-ALLOWED = """
-    SELECT m.id AS turn, -bm25(turn_words, 1.0, :weight) AS better
-    FROM turn_words CROSS JOIN turns m ON m.id = turn_words.rowid
-    WHERE turn_words MATCH :words AND {} ORDER BY better DESC LIMIT :listed
-    """
-NONE = "SELECT 0 AS turn, 0.0 AS better WHERE 0"
+NONE = "SELECT 0 AS number, 0.0 AS better, 0 AS has_all WHERE FALSE"
 IS_OVER = """
     NOT (m.role = 'user' AND m.said_at > :recent AND NOT EXISTS (
         SELECT 1 FROM turn_neighbours n WHERE n.turn = m.id AND n.next IS NOT NULL
@@ -40,27 +32,30 @@ IS_OVER = """
     """
 SEARCH = f"""
     WITH listed AS MATERIALIZED ({{listed}})
-    SELECT turn, better{", NULL" * 6} FROM listed
+    SELECT number, better{", NULL" * 6} FROM listed
     UNION ALL
     SELECT m.id, NULL, substr(m.text, 1, {READ}), w.context, coalesce(m.speaker, m.role), m.said_at,
         w.evidence, w.doubtful
     FROM (
-        SELECT turn FROM (SELECT turn FROM listed ORDER BY better DESC LIMIT :matching)
-        UNION SELECT value FROM json_each(:ids)
-    ) wanted CROSS JOIN turns m ON m.id = wanted.turn CROSS JOIN turn_words w ON w.rowid = m.id
+        SELECT number FROM (
+            SELECT number FROM listed ORDER BY better DESC LIMIT :matching
+        ) best
+        UNION SELECT value FROM NUMBERED(:ids) near
+    ) wanted ORDERED JOIN turns m ON m.id = wanted.number
+    ORDERED JOIN turn_words w ON w.rowid = m.id
     WHERE {{allowed}} AND {IS_OVER}
     """
 # What became of what was learned from turns or repeated in them, and what lies in the bin.
 LEARNED = f"""
     SELECT t.session, t.turn, m.state, m.speaker, NULL
-    FROM json_each(:turns) CROSS JOIN memory_turns t
-        ON t.session = value ->> 0 AND t.turn = value ->> 1
-    CROSS JOIN memories m ON m.rowid = t.memory
+    FROM PAIRED(:turns) asked ORDERED JOIN memory_turns t
+        ON t.session = asked.one AND t.turn = asked.other
+    ORDERED JOIN memories m ON m.rowid = t.memory
     UNION ALL
     SELECT r.session, r.turn, m.state, r.role, NULL
-    FROM json_each(:turns) CROSS JOIN repetitions r
-        ON r.session = value ->> 0 AND r.turn = value ->> 1
-    CROSS JOIN memories m ON m.id = r.memory
+    FROM PAIRED(:turns) asked ORDERED JOIN repetitions r
+        ON r.session = asked.one AND r.turn = asked.other
+    ORDERED JOIN memories m ON m.id = r.memory
     UNION ALL
     SELECT NULL, NULL, d.state, NULL, d.content FROM memories d
     WHERE d.deleted_at IS NOT NULL AND d.state = 'deleted' AND NOT EXISTS (
@@ -69,14 +64,14 @@ LEARNED = f"""
     """
 
 
-class SqliteTranscript:
+class SqlTranscript:
     """See Transcript."""
 
-    def __init__(self, files: SqliteFiles) -> None:
+    def __init__(self, files: Files, words: TurnWords, vectors: TurnQueue) -> None:
         self._files = files
         self._database = files.own.database
-        self._vectors = TurnVectors(self._database)
-        words = TurnWords(self._database)
+        self._vectors = vectors
+        self._words = words
         self.waiting = words.waiting
         self.index = words.index
 
@@ -109,18 +104,15 @@ class SqliteTranscript:
         and the nearest."""
         wanted = {
             **bound,
-            "weight": asked.context,
-            "listed": asked.listed,
             "matching": asked.matching,
             "ids": json.dumps(nearest),
             "recent": time_text(self._files.clock() - OPEN),
         }
-        listed = ANY if allowed is None else ALLOWED.format(allowed)
-        expressions = [match_any(asked.words)]
-        if asked.all_words_first and expressions[0]:
-            expressions.insert(0, match_all(asked.words, beginnings=True))
-        for words in expressions:
-            rows = self._matching(listed if words else NONE, allowed, {**wanted, "words": words})
+        tried = [any_of(asked.words)]
+        if asked.all_words_first and tried[0].terms:
+            tried.insert(0, all_of(asked.words, beginnings=True))
+        for sought in tried:
+            rows = self._matching(Listing(sought, asked.context, asked.listed, 0, allowed), wanted)
             matches = {row[0]: row[1] for row in rows if row[1] is not None}
             if matches:
                 break
@@ -129,15 +121,18 @@ class SqliteTranscript:
         }
         return matches, candidates
 
-    def _matching(self, listed: str, allowed: str | None, bound: Mapping[str, Any]) -> list[Row]:
+    def _matching(self, listing: Listing, bound: Mapping[str, Any]) -> list[Row]:
         """Run the statement; without words if their index is damaged."""
+        has_terms = bool(listing.sought.terms)
+        listed, more = self._words.listed(listing) if has_terms else (NONE, {})
+        sql = SEARCH.format(listed=listed, allowed=listing.allowed or "TRUE")
         try:
-            return self._database.rows(SEARCH.format(listed=listed, allowed=allowed or "1"), bound)
+            return self._database.rows(sql, {**bound, **more})
         except StoreError as error:
-            if listed == NONE or error.code != "storage_damaged":
+            if not has_terms or error.code != "storage_damaged":
                 raise
             self._database.damage.note("turn_words", None, str(error))
-            return self._matching(NONE, allowed, bound)
+            return self._matching(replace(listing, sought=Sought(())), bound)
 
     def _candidate(
         self,
@@ -176,7 +171,7 @@ class SqliteTranscript:
         wanted = [int(turn) for turn in turns if turn.isascii() and turn.isdigit()]
         columns = ", ".join(MESSAGE)
         rows = self._database.rows(
-            f"SELECT {columns} FROM turns WHERE id {IN_IDS}", {"ids": json.dumps(wanted)}
+            f"SELECT {columns} FROM turns WHERE id {IN_NUMBERS}", {"ids": json.dumps(wanted)}
         )
         found = readable(rows, message_of, "turns", self._database.damage)
         return {_id(message.id): message for message in found}
@@ -202,7 +197,7 @@ class SqliteTranscript:
     # leaving
 
     def drop(self, before: datetime, limit: int | None = None) -> int:
-        bound = {"before": time_text(before), "limit": -1 if limit is None else limit}
+        bound = {"before": time_text(before), "limit": ALL if limit is None else limit}
         with self._database.writing() as db:
             dropped = db.run(
                 f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {OLD} LIMIT :limit)",

@@ -11,38 +11,22 @@ from typing import Any
 
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Candidate
-from kinmem.store.sql.database import Row, state_of
+from kinmem.store.sql.database import Database, Row, state_of
+from kinmem.store.sql.document_choice import Chosen, Matches, choose
+from kinmem.store.sql.finding import (
+    Listing,
+    Near,
+    NearChunks,
+    RankedWords,
+    Sought,
+    all_of,
+    any_of,
+)
 from kinmem.store.sql.memory_rows import SAID_AT, Allowed
-from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.document_choice import Chosen, Matches, choose
-from kinmem.store.sqlite.nearest_chunks import Near, NearestChunks
-from kinmem.store.sqlite.word_index import match_all, match_any
 
-# Weights of the columns content, subject, context. bm25 as a function and not as the hidden column
-# `rank`, which sorts all rows in a statement of its own: half as long again.
-WORSE = "bm25(words, 1.0, 1.0, :context)"
-ANY_ROW = f"""
-    SELECT * FROM (
-        SELECT rowid AS number, -{WORSE} AS better FROM words
-        WHERE words MATCH :words AND rowid BETWEEN {{}}
-        ORDER BY better DESC LIMIT {{}}
-    )"""
-ALLOWED_ROW = f"""
-    SELECT * FROM (
-        SELECT words.rowid AS number, -{WORSE} AS better
-        FROM words CROSS JOIN memories m ON m.rowid = iif(
-            words.rowid > 0, words.rowid, (SELECT memory FROM chunks WHERE id = -words.rowid)
-        )
-        WHERE words MATCH :words AND words.rowid BETWEEN {{}} AND ({{}})
-        ORDER BY better DESC LIMIT {{}}
-    )"""
-NO_ROW = "SELECT 0 AS number, 0.0 AS better WHERE 0"
+NO_ROW = "SELECT 0 AS number, 0.0 AS better, 0 AS has_all WHERE FALSE"
 COLUMNS = [name for name in Candidate._fields if name != "part"]
 CANDIDATE = ", ".join(SAID_AT if name == "said_at" else f"m.{name}" for name in COLUMNS)
-LAST = 2**62
-"""No row of `words` has a greater number."""
-MEMORIES, PARTS = f"1 AND {LAST}", f"-{LAST} AND -1"
-"""Row numbers of `words`: those of memories, those of the chunks of documents."""
 MOST_PARTS = 1000
 """Chunks of documents that are listed beside memories."""
 # One statement: the rows that match with their ranks, then what is read of those that may be
@@ -50,25 +34,24 @@ MOST_PARTS = 1000
 # joined when they are listed; what is not allowed is told apart then.
 SEARCH = f"""
     WITH listed AS MATERIALIZED ({{listed}}), told AS MATERIALIZED (
-        SELECT l.number, l.better, {{has_all}} AS has_all, m.rowid AS memory,
+        SELECT l.number, l.better, l.has_all, m.rowid AS memory,
             {{allowed}} AS fits, {{former}} AS is_former
-        FROM listed l CROSS JOIN memories m ON m.rowid = iif(
-            l.number > 0, l.number, (SELECT memory FROM chunks WHERE id = -l.number)
-        )
+        FROM listed l ORDERED JOIN memories m ON m.rowid = CASE
+            WHEN l.number > 0 THEN l.number ELSE (SELECT memory FROM chunks WHERE id = -l.number)
+        END
     ), leading AS (
         SELECT memory FROM told WHERE fits
         GROUP BY memory ORDER BY max(better) DESC, max(has_all) DESC LIMIT :matching
     )
     SELECT number, better, has_all, memory, fits{", NULL" * (len(COLUMNS) + 1)} FROM told
     UNION ALL
-    SELECT NULL, NULL, NULL, m.rowid, {{allowed}}, PARSED(m.metadata) ->> '$.parts', {CANDIDATE}
+    SELECT NULL, NULL, NULL, m.rowid, {{allowed}}, PARSED(m.metadata) ->> 'parts', {CANDIDATE}
     FROM (
         SELECT memory FROM leading UNION SELECT memory FROM told WHERE is_former
-        UNION SELECT value FROM json_each(:rows)
-    ) wanted CROSS JOIN memories m ON m.rowid = wanted.memory
+        UNION SELECT value FROM NUMBERED(:rows) asked
+    ) wanted ORDERED JOIN memories m ON m.rowid = wanted.memory
     WHERE {{allowed}} OR {{former}}
     """
-HAS_ALL = "l.number IN (SELECT rowid FROM words WHERE words MATCH :all_words)"
 
 Ranked = list[tuple[int, float]]
 
@@ -109,8 +92,9 @@ class _Read:
 
 
 def search(
-    database: SqliteDatabase,
-    chunks: NearestChunks,
+    database: Database,
+    words: RankedWords,
+    chunks: NearChunks,
     asked: Asked,
     allowed: Allowed,
     superseded: Allowed | None,
@@ -126,7 +110,7 @@ def search(
     if superseded is not None and asked.vector is not None:
         [former] = chunks.nearest_parts([asked.vector], asked.embedder, asked.nearest, superseded)
     listed = [*nearest, *_first_of_each(former)[: asked.nearest]]
-    read = _read(database, asked, allowed, superseded, [*dict(listed), *degrees])
+    read = _read(database, words, asked, allowed, superseded, [*dict(listed), *degrees])
     found = Rows(read.candidates, listed, _first_of_each(read.matches), {}, degrees)
     found = _with_cosines(chunks, asked, found, read.documents)
     if read.documents:
@@ -136,7 +120,7 @@ def search(
     return found.only(fitting), found.only(found.candidates.keys() - fitting)
 
 
-def _near(chunks: NearestChunks, asked: Asked, allowed: Allowed) -> tuple[Near, dict[int, float]]:
+def _near(chunks: NearChunks, asked: Asked, allowed: Allowed) -> tuple[Near, dict[int, float]]:
     """Return the nearest chunks; and of those near the second vector (`asked.also`), if there is
     one, by memory the degree to which it is of the kind that is looked for beside."""
     if asked.vector is None:
@@ -154,7 +138,7 @@ def _near(chunks: NearestChunks, asked: Asked, allowed: Allowed) -> tuple[Near, 
 
 
 def _with_cosines(
-    chunks: NearestChunks, asked: Asked, found: Rows, documents: Collection[int]
+    chunks: NearChunks, asked: Asked, found: Rows, documents: Collection[int]
 ) -> Rows:
     """Add the cosines of all chunks of candidates that are no documents."""
     if asked.vector is None:
@@ -200,7 +184,8 @@ def _reranked(
 
 
 def _read(
-    database: SqliteDatabase,
+    database: Database,
+    words: RankedWords,
     asked: Asked,
     allowed: Allowed,
     superseded: Allowed | None,
@@ -212,55 +197,33 @@ def _read(
     that are not allowed have taken so many places that too few are left, the search runs again
     among the allowed ones alone.
     """
-    any_of, all_of = match_any(asked.words), match_all(asked.words)
+    former = superseded.condition if superseded else "FALSE"
     bound = {**(superseded.bound if superseded else {}), **allowed.bound}
-    bound |= {"rows": json.dumps(rows), "matching": asked.matching, "context": asked.context}
-    bound |= {"all_words": all_of}
+    bound |= {"rows": json.dumps(rows), "matching": asked.matching}
 
-    def run(words: str, *, exact: bool) -> _Read:
-        sql = _statement(database, asked, allowed, superseded, words, exact=exact)
+    def run(sought: Sought, *, exact: bool) -> _Read:
+        parts = MOST_PARTS if state_of(database).has_documents else 0
+        either = f"({allowed.condition}) OR ({former})" if exact else None
+        listing = Listing(sought, asked.context, asked.listed, parts, either)
+        listed, more = words.listed(listing) if sought.terms else (NO_ROW, {})
+        sql = SEARCH.format(listed=listed, allowed=f"({allowed.condition})", former=f"({former})")
         try:
-            return _sorted_out(database.rows(sql, {**bound, "words": words}), asked)
+            return _sorted_out(database.rows(sql, {**bound, **more}), asked)
         except StoreError as error:
-            if not words or error.code != "storage_damaged":
+            if not sought.terms or error.code != "storage_damaged":
                 raise
             database.damage.note("words", None, str(error))
-            return run("", exact=exact)
+            return run(Sought(()), exact=exact)
 
-    if asked.all_words_first and any_of:
-        read = run(match_all(asked.words, beginnings=True), exact=True)
+    any_word = any_of(asked.words)
+    if asked.all_words_first and any_word.terms:
+        read = run(all_of(asked.words, beginnings=True), exact=True)
         if read.matches:
             return read
     exact = asked.all_words_first or not allowed.plain
-    sought = match_all(asked.words, beginnings=True) if asked.beginnings else any_of
+    sought = all_of(asked.words, beginnings=True) if asked.beginnings else any_word
     read = run(sought, exact=exact)
     return run(sought, exact=True) if read.is_starved and not exact else read
-
-
-def _statement(
-    database: SqliteDatabase,
-    asked: Asked,
-    allowed: Allowed,
-    superseded: Allowed | None,
-    words: str,
-    *,
-    exact: bool,
-) -> str:
-    former = superseded.condition if superseded else "0"
-    parts = [(MEMORIES, asked.listed)]
-    if state_of(database).has_documents:
-        parts.append((PARTS, MOST_PARTS))
-    if not words:
-        listed = NO_ROW
-    elif exact:
-        either = f"{allowed.condition} OR {former}"
-        listed = " UNION ALL ".join(ALLOWED_ROW.format(span, either, n) for span, n in parts)
-    else:
-        listed = " UNION ALL ".join(ANY_ROW.format(span, n) for span, n in parts)
-    has_all = HAS_ALL if words and len(asked.words) > 1 else "1"
-    return SEARCH.format(
-        listed=listed, has_all=has_all, allowed=f"({allowed.condition})", former=f"({former})"
-    )
 
 
 def _is_sound(values: Sequence[Any]) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kinmem.models import Asked, Candidate, Part
+from kinmem.store.sql.database import Database
 from kinmem.store.sql.document_rows import passage_of
-from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.nearest_chunks import Near, NearestChunks
+from kinmem.store.sql.finding import Near, NearChunks
 
 Matches = list[tuple[int, float, int | None]]
 """(row of a memory, BM25, the document's chunk that matches), best first."""
@@ -30,8 +30,8 @@ class Chosen:
 
 
 def choose(
-    database: SqliteDatabase,
-    chunks: NearestChunks,
+    database: Database,
+    chunks: NearChunks,
     asked: Asked,
     documents: Mapping[int, Candidate],
     near: Near,
@@ -83,19 +83,18 @@ def _tried(documents: Collection[int], near: Near, matches: Matches) -> list[int
 
 
 def _read_chunks(
-    database: SqliteDatabase, documents: Mapping[int, Candidate], tried: Sequence[int]
+    database: Database, documents: Mapping[int, Candidate], tried: Sequence[int]
 ) -> dict[int, tuple[int, Part, str]]:
     """Return (row of the memory, part, text) by chunk, for the tried ones and the first of each
     document; without those that are held back."""
     rows = database.rows(
         """
         SELECT c.id, c.memory, c.position, c.metadata, coalesce(c.text, m.content),
-            PARSED(m.metadata) ->> '$.parts', coalesce(m.title, ''),
-            PARSED(m.ingest_metadata) ->> '$.held'
+            PARSED(m.metadata) ->> 'parts', coalesce(m.title, ''),
+            PARSED(m.ingest_metadata) ->> 'held'
         FROM chunks c JOIN memories m ON m.rowid = c.memory
         WHERE c.metadata IS NOT NULL AND (
-            c.id IN (SELECT value FROM json_each(:tried))
-            OR c.memory IN (SELECT value FROM json_each(:documents)) AND c.position = 0
+            c.id IN NUMBERED(:tried) OR c.memory IN NUMBERED(:documents) AND c.position = 0
         )
         """,
         {"tried": json.dumps(list(tried)), "documents": json.dumps(list(documents))},
@@ -104,6 +103,6 @@ def _read_chunks(
     for chunk, memory, position, metadata, text, parts, title, held in rows:
         passage = passage_of(metadata, held)
         if not passage.held:
-            part = Part(position + 1, parts, str(passage), title)
+            part = Part(position + 1, int(parts), str(passage), title)
             read[chunk] = memory, part, text.strip()
     return read

@@ -19,16 +19,15 @@ from kinmem.models import (
 from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction, state_of
 from kinmem.store.sql.document_rows import note_ingested
+from kinmem.store.sql.finding import APART, SearchedFile, SearchedFiles
+from kinmem.store.sql.hybrid_search import Rows, search
 from kinmem.store.sql.memory_rows import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
-from kinmem.store.sqlite.hybrid_search import Rows, search
-from kinmem.store.sqlite.kin_files import SqliteFile, SqliteFiles
-from kinmem.store.sqlite.nearest_chunks import APART
 
 
-class SqliteIndex:
+class SqlIndex:
     """See Index."""
 
-    def __init__(self, files: SqliteFiles) -> None:
+    def __init__(self, files: SearchedFiles) -> None:
         self._files = files
 
     def search(self, asked: Asked, filters: Filters) -> Found:
@@ -38,7 +37,9 @@ class SqliteIndex:
             if is_empty:
                 continue
             superseded = self._superseded(filters, allowed) if asked.former else None
-            rows, superseded_rows = search(file.database, file.near, asked, allowed, superseded)
+            rows, superseded_rows = search(
+                file.database, file.words, file.near, asked, allowed, superseded
+            )
             found.add(rows)
             former.add(superseded_rows)
         return replace(found.told(), former=former.told() if asked.former else None)
@@ -152,7 +153,7 @@ class SqliteIndex:
             file.vectors.retire(embedder)
 
 
-def _is_filled(file: SqliteFile, embedder: str, but: str | None) -> bool:
+def _is_filled(file: SearchedFile, embedder: str, but: str | None) -> bool:
     """Return whether every chunk has a vector, those of the Kin `but` apart."""
     known = state_of(file.database).embedders.get(embedder)
     if known is None:
@@ -172,7 +173,7 @@ def _is_filled(file: SqliteFile, embedder: str, but: str | None) -> bool:
 
 
 def _apart(
-    file: SqliteFile, asked: Asked, filters: Filters, allowed: Allowed
+    file: SearchedFile, asked: Asked, filters: Filters, allowed: Allowed
 ) -> tuple[Allowed, bool]:
     """Return what is allowed, with its state if vectors of that state are kept apart; and whether
     nothing is in it."""
@@ -210,7 +211,7 @@ class _Both:
 
 
 def _fill(
-    file: SqliteFile,
+    file: SearchedFile,
     db: Transaction,
     embedder: str,
     chunks: Sequence[int],
@@ -237,7 +238,7 @@ def _best(found: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
     return list(best.items())
 
 
-def _ids(file: SqliteFile, rows: Collection[int], view: View) -> dict[int, str]:
+def _ids(file: SearchedFile, rows: Collection[int], view: View) -> dict[int, str]:
     """Return by row number the ids of memories that the Kin sees: own copies in shared.db are left
     out."""
     return dict(

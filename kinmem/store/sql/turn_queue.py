@@ -1,0 +1,228 @@
+"""Which messages are not in the indexes yet, and which of their parts lack a vector; the words and
+the vectors themselves are kept by the engine."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kinmem.clock import spoken_date
+from kinmem.errors import StoreError
+from kinmem.language import Weight, order_in
+from kinmem.models import ROLES, TURN, Coverage, Pending, Vector, Vectors
+from kinmem.models.turns import Message
+from kinmem.store.sessions import Cut
+from kinmem.store.sql.damage import Row, again, readable
+from kinmem.store.sql.database import Database, Transaction, embedder_of, state_of
+from kinmem.store.sql.erasing import ERASED
+from kinmem.store.sql.finding import Listing
+from kinmem.store.sql.memory_rows import IN_NUMBERS, RAISE, spread
+from kinmem.store.sql.turn_rows import MESSAGE, message_of
+
+# Characters of each neighbouring message that are indexed with a message.
+NEIGHBOUR = 200
+# Parts of one message that get a vector. A longer message was pasted; it is found by its words.
+MOST_PARTS = 12
+WITH_NEIGHBOURS = f"""
+    SELECT m.*, (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.previous),
+        (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.next)
+    FROM turns_to_index i ORDERED JOIN turns m ON m.id = i.turn
+    ORDERED JOIN turn_neighbours n ON n.turn = m.id
+    WHERE {{}}
+    """
+LATEST = "i.turn IN (SELECT turn FROM turns_to_index ORDER BY turn DESC LIMIT :limit)"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the indexes store of a message."""
+
+    message: Message
+    content: str
+    context: str
+    evidence: float
+    doubtful: bool
+    parts: Sequence[str]
+
+
+class TurnWords(ABC):
+    """See Transcript: waiting, index; and RankedWords. Where the words are, an engine says."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @abstractmethod
+    def listed(self, listing: Listing) -> tuple[str, Mapping[str, Any]]:
+        """See RankedWords; the condition is one on `turns m`."""
+        ...
+
+    @abstractmethod
+    def remove(self, db: Transaction, turn: int) -> None:
+        """Remove the words of a message."""
+        ...
+
+    @abstractmethod
+    def put(self, db: Transaction, entry: Entry) -> None:
+        """Add the words of a message, with a row of `turn_words` as its number, context, evidence
+        and doubtful say."""
+        ...
+
+    def waiting(self) -> int:
+        return int(self._database.rows("SELECT count(*) FROM turns_to_index")[0][0])
+
+    @again
+    def index(self, limit: int, cut: Cut) -> int:
+        rows = self._waiting_rows(limit)
+        entries = {row: _entry(row, cut) for row in rows}
+        if rows:
+            with self._database.writing() as db:
+                ids = json.dumps([message.id for message, _ in rows])
+                # Read again inside the transaction: what was erased in the meantime must not come
+                # back.
+                for row in self._rows_of(db, f"m.id {IN_NUMBERS}", {"ids": ids}):
+                    if row in entries:
+                        self._replace(db, row[0], entries[row])
+                db.run(RAISE)
+        return len(rows)
+
+    def _waiting_rows(self, limit: int) -> list[tuple[Message, str]]:
+        """Return the latest waiting messages, each with the texts of its neighbours."""
+        with self._database.reading() as db:
+            return self._rows_of(db, LATEST, {"limit": limit})
+
+    def _replace(self, db: Transaction, message: Message, entry: Entry | None) -> None:
+        """Replace the words of a message; insert its parts if it has none. A text that changes has
+        lost its parts already."""
+        turn = message.id
+        db.run("DELETE FROM turns_to_index WHERE turn = ?", (turn,))
+        self.remove(db, turn)
+        if entry is None:
+            return
+        self.put(db, entry)
+        if not db.value("SELECT 1 FROM turn_chunks WHERE turn = ?", (turn,)):
+            db.run_each(
+                "INSERT INTO turn_chunks (turn, position, text) VALUES (?, ?, ?)",
+                [
+                    (turn, position, None if part == message.text else part)
+                    for position, part in enumerate(entry.parts)
+                ],
+            )
+
+    def _rows_of(
+        self, db: Transaction, which: str, bound: Mapping[str, Any]
+    ) -> list[tuple[Message, str]]:
+        columns = ", ".join(f"m.{name}" for name in MESSAGE)
+        sql = WITH_NEIGHBOURS.format(which).replace("m.*", columns)
+        rows = db.rows(sql, bound)
+        return readable(rows, _with_neighbours, "turns", db.damage)
+
+
+def _with_neighbours(row: Row) -> tuple[Message, str]:
+    return message_of(row[:-2]), "\n".join(text for text in row[-2:] if text)
+
+
+def _entry(row: tuple[Message, str], cut: Cut) -> Entry | None:
+    """Return the entry of a message; None if it was erased."""
+    message, context = row
+    if message.text == ERASED:
+        return None
+    said = [message.text, spoken_date(message.said_at)]
+    if message.speaker and message.speaker not in ROLES:
+        said.insert(0, message.speaker)
+    return Entry(
+        message,
+        spread("\n".join(said)),
+        spread(context),
+        Weight(message.text).evidence(message.who),
+        order_in(message.text, own=message.role == "user") is not None,
+        cut(message.text)[:MOST_PARTS],
+    )
+
+
+class TurnQueue(ABC):
+    """Which parts of messages lack a vector. Where the vectors are, an engine says."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @abstractmethod
+    def store(self, db: Transaction, number: int, chunk: int, vector: Vector) -> None:
+        """Store the vector of a part that has none of this embedder."""
+        ...
+
+    @abstractmethod
+    def nearest(
+        self,
+        vector: Vector,
+        embedder: str,
+        limit: int,
+        allowed: str | None,
+        bound: Mapping[str, Any],
+    ) -> list[int]:
+        """Return the numbers of the nearest messages, nearest first. `allowed` is a condition on
+        `turns m`."""
+        ...
+
+    @abstractmethod
+    def cosines(
+        self, vector: Vector, embedder: str, turns: Collection[int]
+    ) -> dict[int, list[float]]:
+        """Return the cosines of each message's parts, in text order; no key if there are no
+        vectors."""
+        ...
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop what goes on in the background."""
+        ...
+
+    def coverage(self) -> list[Coverage]:
+        """Return the coverage of every enrolled embedder."""
+        rows = self._database.rows(
+            """
+            SELECT name, dimension, (SELECT count(*) FROM turn_chunks),
+                (SELECT count(*) FROM turn_pending WHERE embedder = embedders.id)
+            FROM embedders
+            """
+        )
+        return [Coverage(name, width, total - left, total) for name, width, total, left in rows]
+
+    def is_filled(self, embedder: str) -> bool:
+        """Return whether every part has a vector of this embedder."""
+        known = state_of(self._database).embedders.get(embedder)
+        if known is None:
+            return not self._database.rows("SELECT 1 FROM turn_chunks LIMIT 1")
+        return known.turns_are_filled
+
+    def pending(self, embedder: str, limit: int) -> list[Pending]:
+        """Return parts that wait for a vector of this embedder, those of the latest messages
+        first."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            """
+            SELECT c.id, c.turn, coalesce(c.text, t.text)
+            FROM turn_pending p ORDERED JOIN turn_chunks c ON c.id = p.chunk
+            ORDERED JOIN turns t ON t.id = c.turn
+            WHERE p.embedder = :embedder ORDER BY p.chunk DESC LIMIT :limit
+            """,
+            {"embedder": known[0], "limit": limit},
+        )
+        return [Pending(chunk, True, f"{TURN}{turn}", text, False) for chunk, turn, text in rows]
+
+    def put(self, db: Transaction, embedder: str, chunks: Sequence[int], vectors: Vectors) -> int:
+        """Store the vectors of those parts that still exist and wait for them; returns how many."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            raise StoreError(f"{embedder} is not enrolled")
+        stored = 0
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            waited = db.run(
+                "DELETE FROM turn_pending WHERE embedder = ? AND chunk = ?", (known[0], chunk)
+            )
+            if waited:
+                self.store(db, known[0], chunk, vector)
+                stored += 1
+        return stored
