@@ -76,7 +76,7 @@ def _learn(service: Service) -> None:
 @pytest.mark.parametrize(
     ("journey", "most"),
     [
-        pytest.param(_recall, 59, id="a recall"),
+        pytest.param(_recall, 60, id="a recall"),
         pytest.param(_memorize, 70, id="a memorize"),
         pytest.param(_learn, 89, id="a turn until it is learned"),
     ],

@@ -1,9 +1,9 @@
 """History: what was done to which memory, by which write, and the numbers of a Kin's writes."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -247,3 +247,37 @@ def replayed(lines: Iterable[Event]) -> dict[str, Memory]:
             memories[id] = replace(memories[id], **fields, version=version)
         written[id] = line.write
     return memories
+
+
+def compact(database: Database, before: str, is_over: Callable[[], bool]) -> int:
+    """Delete blank history lines of erased memories: at once all but the one that says so, that one
+    with the time. The last line stays: its number is the greatest. Returns how many."""
+    deleted = 0
+    while not is_over():
+        with database.writing() as db:
+            some = db.run(BLANK_LINES, {"before": before, "limit": LINES})
+        deleted += some
+        if some < LINES:
+            break
+    return deleted
+
+
+BLANK_LINES = """
+    DELETE FROM history WHERE seq IN (
+        SELECT h.seq FROM history h
+        WHERE h.memory_id IN (SELECT memory_id FROM history WHERE action IN ('erased', 'purged'))
+            AND h.memory_id NOT IN (SELECT id FROM memories)
+            AND h.before IS NULL AND h.after IS NULL AND h.reverts IS NULL
+            AND (h.at < :before OR h.action NOT IN ('erased', 'purged'))
+            -- by which a repeated call is known, and was before version 9
+            AND coalesce(h.batch, '') NOT LIKE 'key-________________-erased-%'
+            AND coalesce(h.batch, '') NOT LIKE 'key-________________-__'
+            AND h.seq < (SELECT max(seq) FROM history)
+            AND h.write < (SELECT max(write) FROM history)
+        LIMIT :limit
+    )
+"""
+LINES = 500
+"""Deleted in one transaction."""
+ERASED_KEPT = timedelta(days=90)
+"""How long the history says that something was erased."""

@@ -39,7 +39,7 @@ SEARCH = f"""
         FROM listed l ORDERED JOIN memories m ON m.rowid = CASE
             WHEN l.number > 0 THEN l.number ELSE (SELECT memory FROM chunks WHERE id = -l.number)
         END
-    ), leading AS (
+    ), foremost AS (
         SELECT memory FROM told WHERE fits
         GROUP BY memory ORDER BY max(better) DESC, max(has_all) DESC LIMIT :matching
     )
@@ -47,7 +47,7 @@ SEARCH = f"""
     UNION ALL
     SELECT NULL, NULL, NULL, m.rowid, {{allowed}}, PARSED(m.metadata) ->> 'parts', {CANDIDATE}
     FROM (
-        SELECT memory FROM leading UNION SELECT memory FROM told WHERE is_former
+        SELECT memory FROM foremost UNION SELECT memory FROM told WHERE is_former
         UNION SELECT value FROM NUMBERED(:rows) asked
     ) wanted ORDERED JOIN memories m ON m.rowid = wanted.memory
     WHERE {{allowed}} OR {{former}}

@@ -75,17 +75,29 @@ def _insert_chunks(
     here: int,
 ) -> None:
     """Insert the chunks and their words; their vectors become pending."""
-    for position, text, metadata in _chunks(source, row):
-        chunk = db.value(
-            "INSERT INTO chunks (memory, position, layer, text, metadata)"
-            " VALUES (?, ?, ?, ?, ?) RETURNING id",
-            (here, position, memory.tier, text, metadata),
-        )
-        if metadata is not None:
-            said = memory.content if text is None else text
-            place = document_rows.passage_of(metadata, memory.holds_back)
-            file.words.put_parts(db, [(chunk, said, place)])
-        file.vectors.queue(db, [chunk])
+    parts = _chunks(source, row)
+    numbers = db.numbers("chunks", len(parts))
+    db.run_each(
+        "INSERT INTO chunks (id, memory, position, layer, text, metadata)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (chunk, here, position, memory.tier, text, metadata)
+            for chunk, (position, text, metadata) in zip(numbers, parts, strict=True)
+        ],
+    )
+    file.words.put_parts(
+        db,
+        [
+            (
+                chunk,
+                memory.content if text is None else text,
+                document_rows.passage_of(metadata, memory.holds_back),
+            )
+            for chunk, (_, text, metadata) in zip(numbers, parts, strict=True)
+            if metadata is not None
+        ],
+    )
+    file.vectors.queue(db, numbers)
 
 
 def _copy_summaries(from_db: Transaction, from_row: int, db: Transaction, row: int) -> None:

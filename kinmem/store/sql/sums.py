@@ -16,6 +16,8 @@ from kinmem.models import Memory
 
 WIDTH = 16
 REWRITTEN = b"\x01"
+BY_ENGINE = b"\x00"
+"""In place of a sum, where the engine checks its pages itself."""
 
 UNSUMMED = frozenset(
     {

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ from kinmem.errors import StoreError
 from kinmem.models import Damaged, Health
 from kinmem.settings import kin_name
 from kinmem.store.sql.database import Transaction
+from kinmem.store.sql.history_rows import ERASED_KEPT, compact
 from kinmem.store.sql.memory_rows import time_text
 from kinmem.store.sql.search_index import SqlIndex
 from kinmem.store.sql.sql_store import SqlStore
@@ -128,40 +128,6 @@ def keep_house(
         except StoreError as error:  # somebody is reading; the next run does it
             logger.info("the log stays as it is: %s", error)
     return counts
-
-
-def _compact(database: SqliteDatabase, before: str, is_over: Callable[[], bool]) -> int:
-    """Delete blank history lines of erased memories: at once all but the one that says so, that one
-    with the time. The last line stays: its number is the greatest. Returns how many."""
-    deleted = 0
-    while not is_over():
-        with database.writing() as db:
-            some = db.run(BLANK_LINES, {"before": before, "limit": LINES})
-        deleted += some
-        if some < LINES:
-            break
-    return deleted
-
-
-BLANK_LINES = """
-    DELETE FROM history WHERE seq IN (
-        SELECT h.seq FROM history h
-        WHERE h.memory_id IN (SELECT memory_id FROM history WHERE action IN ('erased', 'purged'))
-            AND h.memory_id NOT IN (SELECT id FROM memories)
-            AND h.before IS NULL AND h.after IS NULL AND h.reverts IS NULL
-            AND (h.at < :before OR h.action NOT IN ('erased', 'purged'))
-            -- by which a repeated call is known, and was before version 9
-            AND coalesce(h.batch, '') NOT LIKE 'key-________________-erased-%'
-            AND coalesce(h.batch, '') NOT LIKE 'key-________________-__'
-            AND h.seq < (SELECT max(seq) FROM history)
-            AND h.write < (SELECT max(write) FROM history)
-        LIMIT :limit
-    )
-"""
-LINES = 500
-"""Deleted in one transaction."""
-ERASED_KEPT = timedelta(days=90)
-"""How long the history says that something was erased."""
 
 
 def _numbers(database: SqliteDatabase) -> list[int]:
@@ -301,7 +267,7 @@ class SqliteStore(SqlStore):
             done += keep_house(file.database, is_over, dry_run)
         if not dry_run:
             before = time_text(self.files.clock() - ERASED_KEPT)
-            done["history"] += _compact(self.files.own.database, before, is_over)
+            done["history"] += compact(self.files.own.database, before, is_over)
         return +done
 
     def close(self) -> None:

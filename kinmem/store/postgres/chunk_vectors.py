@@ -1,0 +1,241 @@
+"""The vectors of one owner, by pgvector: of chunks of memories, and of what was said.
+
+They lie in narrow tables by owner, and are compared one by one: exact, and the time depends on how
+many the owner has, not on how many Kins there are.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence, Set
+from typing import Any
+
+from kinmem.models import State, Vector, Vectors
+from kinmem.store.sql.chunk_queue import ChunkQueue
+from kinmem.store.sql.database import Database, Transaction, embedder_of, state_of
+from kinmem.store.sql.finding import Near
+from kinmem.store.sql.memory_rows import VISIBLE, Allowed, View
+from kinmem.store.sql.turn_queue import TurnQueue
+
+MOST_EXPECTED = 8
+"""Chunks of a memory that are asked for at once; a document may have thousands."""
+EXPECTED = 3
+"""Parts that are asked for for each message that is wanted."""
+NEAREST = """
+    SELECT c.memory, 1 - near.distance, c.id FROM (
+        SELECT v.chunk, v.embedding <=> :vector AS distance FROM vectors v
+        WHERE v.embedder = :embedder AND v.chunk IN (
+            SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory WHERE {}
+        )
+        ORDER BY distance, v.chunk LIMIT :limit
+    ) near JOIN chunks c ON c.id = near.chunk ORDER BY near.distance, c.id
+"""
+
+
+def _told(vector: Vector) -> str:
+    """Return a vector as pgvector reads it; it gives the same numbers back."""
+    return f"[{','.join(map(repr, vector.tolist()))}]"
+
+
+def _vector(told: str) -> Vector:
+    import numpy as np
+
+    return np.array(told[1:-1].split(","), np.float32)
+
+
+class ChunkVectors(ChunkQueue):
+    """Stores the vectors of chunks."""
+
+    def make_room(self, db: Transaction, number: int, dimension: int) -> None:
+        """Do nothing: one table holds the vectors of all embedders."""
+
+    def drop_all(self, db: Transaction, number: int) -> None:
+        """Do nothing: they go with their embedder."""
+
+    def as_stored(self, vectors: Vectors) -> list[Any]:
+        return [_told(vector) for vector in vectors]
+
+    def store(
+        self, db: Transaction, number: int, chunks: Sequence[int], vectors: Sequence[Any]
+    ) -> None:
+        db.run_each(
+            "INSERT INTO vectors (embedder, chunk, embedding) VALUES (?, ?, ?)",
+            [(number, *one) for one in zip(chunks, vectors, strict=True)],
+        )
+
+    def stored(
+        self, db: Transaction, number: int, row: int, positions: Collection[int]
+    ) -> list[tuple[int, Any]]:
+        return db.rows(
+            """
+            SELECT c.position, CAST(v.embedding AS text)
+            FROM chunks c JOIN vectors v ON v.chunk = c.id AND v.embedder = ?
+            WHERE c.memory = ? AND c.position IN NUMBERED(?)
+            """,
+            (number, row, json.dumps(list(positions))),
+        )
+
+    def remove_stored(self, db: Transaction, chunks: Sequence[int]) -> None:
+        db.run("DELETE FROM vectors WHERE chunk IN NUMBERED(?)", (json.dumps(list(chunks)),))
+
+    def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            f"""
+            SELECT m.id, CAST(v.embedding AS text)
+            FROM memories m JOIN chunks c ON c.memory = m.rowid AND c.position = 0
+            JOIN vectors v ON v.chunk = c.id AND v.embedder = :embedder
+            WHERE m.id IN LISTED(:ids) AND {VISIBLE}
+            """,
+            {"ids": json.dumps(list(ids)), "embedder": known[0], **view},
+        )
+        return [(id, _vector(told)) for id, told in rows]
+
+
+class NearestChunks:
+    """See NearChunks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def nearest_each(
+        self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
+    ) -> list[list[tuple[int, float]]]:
+        found = []
+        for near in self.nearest_parts(vectors, embedder, limit, allowed):
+            best: dict[int, float] = {}
+            for memory, cosine, _ in near:
+                best.setdefault(memory, cosine)
+            found.append(list(best.items())[:limit])
+        return found
+
+    def nearest_parts(
+        self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
+    ) -> list[Near]:
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return [[] for _ in vectors]
+        return [self._nearest(known[0], vector, limit, allowed) for vector in vectors]
+
+    def _nearest(self, number: int, vector: Vector, limit: int, allowed: Allowed) -> Near:
+        """Return so many chunks that they belong to `limit` memories, if there are as many."""
+        state = state_of(self._database)
+        per_memory = -(-(state.last_chunk or 1) // (state.last_memory or 1))
+        chunks = max(1, limit * min(per_memory, MOST_EXPECTED))
+        while True:
+            found = self._scanned(number, vector, chunks, allowed)
+            if len(found) < chunks or len({memory for memory, _, _ in found}) >= limit:
+                return [one for one in found if one[1] == one[1]]  # a zero vector is near nothing
+            chunks *= 4
+
+    def _scanned(self, number: int, vector: Vector, limit: int, allowed: Allowed) -> Near:
+        return self._database.rows(
+            NEAREST.format(allowed.condition),
+            {**allowed.bound, "embedder": number, "vector": _told(vector), "limit": limit},
+        )
+
+    def has_none(self, embedder: str, state: State) -> bool:
+        return False
+
+    def first_vectors(self, embedder: str, rows: Sequence[int]) -> dict[int, Vector]:
+        known = embedder_of(self._database, embedder)
+        if known is None or not rows:
+            return {}
+        found = self._database.rows(
+            """
+            SELECT c.memory, CAST(v.embedding AS text)
+            FROM chunks c JOIN vectors v ON v.chunk = c.id AND v.embedder = ?
+            WHERE c.memory IN NUMBERED(?) AND c.position = 0
+            """,
+            (known[0], json.dumps(list(rows))),
+        )
+        return {memory: _vector(told) for memory, told in found}
+
+    def cosines(self, vector: Vector, embedder: str, rows: Set[int]) -> dict[int, list[float]]:
+        found: dict[int, list[float]] = {}
+        for memory, _, cosine in self._cosines(vector, embedder, rows, "c.memory"):
+            found.setdefault(memory, []).append(cosine)
+        return found
+
+    def cosines_of(
+        self, vector: Vector, embedder: str, chunks: Collection[int]
+    ) -> dict[int, float]:
+        rows = self._cosines(vector, embedder, chunks, "c.id")
+        return {chunk: cosine for _, chunk, cosine in rows}
+
+    def _cosines(
+        self, vector: Vector, embedder: str, wanted: Collection[int], column: str
+    ) -> list[tuple[int, int, float]]:
+        known = embedder_of(self._database, embedder)
+        if known is None or not wanted:
+            return []
+        rows = self._database.rows(
+            f"""
+            SELECT c.memory, c.id, 1 - (v.embedding <=> :vector)
+            FROM chunks c JOIN vectors v ON v.chunk = c.id AND v.embedder = :embedder
+            WHERE {column} IN NUMBERED(:wanted) ORDER BY c.memory, c.position
+            """,
+            {
+                "vector": _told(vector),
+                "embedder": known[0],
+                "wanted": json.dumps(list(wanted)),
+            },
+        )
+        return [row for row in rows if row[2] == row[2]]
+
+
+class TurnVectors(TurnQueue):
+    """Stores and searches the vectors of parts of messages."""
+
+    def store(self, db: Transaction, number: int, chunk: int, vector: Vector) -> None:
+        db.run(
+            "INSERT INTO turn_vectors (embedder, chunk, embedding) VALUES (?, ?, ?)",
+            (number, chunk, _told(vector)),
+        )
+
+    def nearest(
+        self,
+        vector: Vector,
+        embedder: str,
+        limit: int,
+        allowed: str | None,
+        bound: Mapping[str, Any],
+    ) -> list[int]:
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            f"""
+            SELECT c.turn FROM turn_vectors v JOIN turn_chunks c ON c.id = v.chunk
+            {"" if allowed is None else f"JOIN turns m ON m.id = c.turn AND {allowed}"}
+            WHERE v.embedder = :embedder ORDER BY v.embedding <=> :vector, c.id LIMIT :limit
+            """,
+            {
+                **bound,
+                "embedder": known[0],
+                "vector": _told(vector),
+                "limit": EXPECTED * limit,
+            },
+        )
+        return list(dict.fromkeys(turn for (turn,) in rows))[:limit]
+
+    def cosines(
+        self, vector: Vector, embedder: str, turns: Collection[int]
+    ) -> dict[int, list[float]]:
+        known = embedder_of(self._database, embedder)
+        if known is None or not turns:
+            return {}
+        result: dict[int, list[float]] = {}
+        for turn, cosine in self._database.rows(
+            """
+            SELECT c.turn, 1 - (v.embedding <=> :vector)
+            FROM turn_chunks c JOIN turn_vectors v ON v.chunk = c.id AND v.embedder = :embedder
+            WHERE c.turn IN NUMBERED(:turns) ORDER BY c.turn, c.position
+            """,
+            {"vector": _told(vector), "embedder": known[0], "turns": json.dumps(list(turns))},
+        ):
+            result.setdefault(turn, []).append(cosine)
+        return result
+
+    def close(self) -> None:
+        """Do nothing: nothing goes on."""

