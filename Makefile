@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps torture lowest lock audit encrypted clean
+.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps postgres torture lowest lock audit encrypted clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -74,6 +74,9 @@ live: $(READY) ## Ask real providers; needs their keys in the environment
 
 sweeps: $(READY) ## Run the suite with its sweeps at their whole length: every kill, fault and day
 	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto --dist worksteal --timeout 3600
+
+postgres: $(READY) ## Ask PostgreSQL everything that a store promises; KINMEM_TEST_POSTGRES names another server
+	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto tests/store/test_postgres.py
 
 KILLS ?= 10000
 CUTS ?= 5000

