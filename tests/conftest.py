@@ -51,6 +51,25 @@ class MovableClock:
         return self.now
 
 
+ON_POSTGRES = os.environ.get("KINMEM_TEST_STORE") == "postgres"
+
+
+@pytest.fixture(autouse=True)
+def _on_postgres(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With KINMEM_TEST_STORE=postgres, which `make postgres` sets, services open no files."""
+    if ON_POSTGRES:
+        monkeypatch.setenv("KINMEM_STORE", request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def postgres_url() -> Iterator[str]:
+    """An empty database on a PostgreSQL server."""
+    from tests import postgres
+
+    yield postgres.database_url()
+    postgres.empty()
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

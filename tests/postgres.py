@@ -3,7 +3,6 @@
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -12,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
-from kinmem.store.postgres.store import PostgresStore
+from kinmem.store.postgres.postgres_store import PostgresStore
 
 WHERE = "KINMEM_TEST_POSTGRES"
 """The URL of a database server on which a superuser may make databases."""
@@ -58,12 +57,9 @@ def database_url() -> str:
         return url
 
 
-@pytest.fixture
-def postgres_url() -> Iterator[str]:
-    """An empty database."""
-    url = database_url()
-    yield url
-    with psycopg.connect(url, autocommit=True) as connection:
+def empty() -> None:
+    """Delete everything in the database of this worker; numbers begin anew."""
+    with psycopg.connect(database_url(), autocommit=True) as connection:
         for statements in (EMPTY, FROM_ONE):
             [(made,)] = connection.execute(statements).fetchall()
             connection.execute(made)

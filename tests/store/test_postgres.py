@@ -6,9 +6,8 @@ from contextlib import ExitStack, closing
 import pytest
 
 from kinmem.store.base import Store
-from kinmem.store.postgres.store import PostgresStore
+from kinmem.store.postgres.postgres_store import PostgresStore
 from tests.conftest import MovableClock
-from tests.postgres import postgres_url as postgres_url
 from tests.store.batch_contract import BatchContract
 from tests.store.contract import StoreContract
 from tests.store.sessions_contract import SessionsContract

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import StoreError
-from kinmem.store.postgres.dialect import STATE, spoken, storable
-from kinmem.store.postgres.driver import BUSY_SECONDS, Server
-from kinmem.store.postgres.migrating import latest
+from kinmem.store.postgres.pooled_server import BUSY_SECONDS, Server
+from kinmem.store.postgres.postgres_words import STATE, spoken, storable
+from kinmem.store.postgres.schema_versions import latest
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings, waiting
 

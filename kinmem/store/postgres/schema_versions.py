@@ -10,7 +10,7 @@ from kinmem.errors import StoreError
 if TYPE_CHECKING:
     from psycopg import ClientCursor
 
-    from kinmem.store.postgres.driver import Server
+    from kinmem.store.postgres.pooled_server import Server
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 ROLE = "kinmem_service"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kinmem.models import Memory, Passage
-from kinmem.store.postgres.tokens import as_json, postings, tokens
+from kinmem.store.postgres.fts_tokens import as_json, postings, tokens
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.finding import Listing, Sought, Term, all_of
 from kinmem.store.sql.memory_rows import IS_LIVE, VISIBLE, View, indexed, spread

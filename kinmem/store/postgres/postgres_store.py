@@ -9,12 +9,12 @@ from kinmem.clock import Clock, utc_now
 from kinmem.errors import StoreError
 from kinmem.models import Health
 from kinmem.settings import kin_name
-from kinmem.store.postgres.chunk_vectors import ChunkVectors, NearestChunks, TurnVectors
-from kinmem.store.postgres.connection import PostgresDatabase
-from kinmem.store.postgres.driver import Server
-from kinmem.store.postgres.migrating import latest, prepare
-from kinmem.store.postgres.name_traces import PostgresForgetting
-from kinmem.store.postgres.word_index import SaidWords, WordIndex
+from kinmem.store.postgres.owned_rows import PostgresDatabase
+from kinmem.store.postgres.pgvectors import ChunkVectors, NearestChunks, TurnVectors
+from kinmem.store.postgres.pooled_server import Server
+from kinmem.store.postgres.postings import SaidWords, WordIndex
+from kinmem.store.postgres.refused_traces import PostgresForgetting
+from kinmem.store.postgres.schema_versions import latest, prepare
 from kinmem.store.sql.finding import SearchedFile, SearchedFiles
 from kinmem.store.sql.history_rows import ERASED_KEPT, compact
 from kinmem.store.sql.memory_rows import time_text
