@@ -77,8 +77,8 @@ def _learn(service: Service) -> None:
     ("journey", "most"),
     [
         pytest.param(_recall, 60, id="a recall"),
-        pytest.param(_memorize, 70, id="a memorize"),
-        pytest.param(_learn, 89, id="a turn until it is learned"),
+        pytest.param(_memorize, 72, id="a memorize"),
+        pytest.param(_learn, 91, id="a turn until it is learned"),
     ],
 )
 def test_a_journey_goes_through_no_more_files(
