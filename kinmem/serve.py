@@ -107,17 +107,16 @@ def _serve_http(services: "Services") -> NoReturn:
     serve_http(app, settings, opened=services.open_soon, close=services.close, pages=pages)
 
 
-def serve_page(settings: Settings, opened: Callable[[str], None]) -> NoReturn:
+def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
     """Serve the page alone, on a loopback address, until a signal ends it.
 
-    `opened` is called with the link that opens it once, within two minutes.
+    `opened` is called with the address once it is served.
     """
     # Late, as above.
     from starlette.applications import Starlette
 
     from kinmem.http.lanes import Lanes
     from kinmem.http.server import serve_pages
-    from kinmem.http.tokens import Bearer
     from kinmem.web.routes import web_routes
 
     log_to_stderr(settings.general.log_level)
@@ -126,11 +125,11 @@ def serve_page(settings: Settings, opened: Callable[[str], None]) -> NoReturn:
 
     def invite(address: str) -> None:
         services.open_soon()
-        opened(f"{address}/login?key={pages.invite(Bearer(settings.general.kin, 'admin'))}")
+        opened(address)
 
     lanes = Lanes(settings.server.call_seconds)
     app = Starlette(routes=web_routes(services.get, pages, lanes))
-    serve_pages(app, settings.server, pages, invite, services.close)
+    serve_pages(app, settings, pages, invite, services.close)
 
 
 def _sessions(settings: Settings, bearer_of: "BearerOf") -> "Sessions":

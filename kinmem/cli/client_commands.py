@@ -3,7 +3,6 @@
 import difflib
 import sys
 import threading
-import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -13,11 +12,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from kinmem.cli import options as take
+from kinmem.cli.browser import open_at
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.commands import command
 from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
-from kinmem.http.tokens import Tokens, is_loopback
+from kinmem.http.open_page import is_waiting, leave_link, running
+from kinmem.http.tokens import Bearer, Tokens, is_loopback
 from kinmem.serve import serve as run
 from kinmem.serve import serve_page
 from kinmem.settings.loading import DEFAULT_HOME
@@ -51,14 +52,24 @@ def web(
     """See the memory in a browser, and put it right. Ctrl-C ends it."""
     settings = context.settings(KINMEM_HOST="127.0.0.1", KINMEM_PORT=port or 0)
 
-    def opened(link: str) -> None:
-        context.tell({"link": link}, Text(f"kinmem's page, once, within two minutes:\n{link}"))
+    def opened(address: str, told: str = "kinmem's page") -> threading.Thread:
+        key = leave_link(settings.home, Bearer(settings.general.kin, "admin"))
+        link = f"{address}/login?key={key}"
+        context.tell({"link": link}, Text(f"{told}, once, within two minutes:\n{link}"))
         sys.stdout.flush()
+        opening = threading.Thread(
+            target=open_at, args=[link, lambda: not is_waiting(settings.home, key)], daemon=True
+        )
         if not (no_browser or context.json):
-            # Apart from the server: a browser that runs in the terminal would hold it up.
-            threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
+            opening.start()
+        return opening
 
-    serve_page(settings, opened)
+    address = running(settings.home) if port is None else None
+    if address is None:
+        serve_page(settings, opened)
+    opening = opened(address, f"The page of this memory is open already at {address}; again")
+    if opening.ident:
+        opening.join()
 
 
 @command(app, rich_help_panel=SERVE_PANEL)

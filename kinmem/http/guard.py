@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.errors import ConfigError
-from kinmem.http.logins import BearerOf, Sessions
+from kinmem.http.logins import LOGIN, BearerOf, Sessions
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, STILL_KEY
 
@@ -63,7 +63,7 @@ class Guard:
             return _error(421, "this server does not serve that host; see KINMEM_ALLOWED_HOSTS")
         if not all(self._ours(origin, origin=True) for origin in headers.all("origin")):
             return _error(403, "requests from that origin are refused")
-        if "cross-site" in headers.all("sec-fetch-site"):
+        if "cross-site" in headers.all("sec-fetch-site") and not self._leads_in(scope, headers):
             return _error(403, "requests from other sites are refused")
         if self._pages is not None and self._pages.owns(scope["path"]):
             return self._admitted(self._pages, scope)
@@ -71,6 +71,13 @@ class Guard:
         if not given and scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
             return None  # the answer reveals only that the server runs
         return self._unauthorized(scope, given)
+
+    def _leads_in(self, scope: Scope, headers: "_Headers") -> bool:
+        """Return whether the request opens the login in a tab: `kinmem web` leads to it by a file,
+        which is another site to a browser."""
+        kind = headers.all("sec-fetch-mode"), headers.all("sec-fetch-dest")
+        is_login = self._pages is not None and scope["path"] == LOGIN
+        return is_login and scope["method"] == "GET" and kind == (["navigate"], ["document"])
 
     def _admitted(self, pages: Sessions, scope: Scope) -> Response | None:
         try:

@@ -22,6 +22,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import Scope
 
 from kinmem.http.connection_limits import first_of_most
+from kinmem.http.open_page import leave_link, take_link
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 
 # Returns whom a token, or its absence, speaks for; None refuses. May raise ConfigError.
@@ -33,7 +34,6 @@ LIVE_HEADER = b"x-live"
 # Where the ASGI scope of a request to the page holds its session; None before the login.
 SESSION_KEY = "kinmem.session"
 IDLE_SECONDS = 12 * 3600
-INVITATION_SECONDS = 120
 MOST_SESSIONS = 200
 MOST_NOTICES = 20
 SAFE = frozenset({"GET", "HEAD"})
@@ -68,27 +68,24 @@ class Sessions:
     ) -> None:
         """`segments` are the first parts of the paths that are pages, "" for `/`."""
         # Cookies do not know ports: each home and port has a name of its own.
+        self._home = home
         place = hashlib.sha256(f"{home.resolve()}\0{port}".encode()).hexdigest()
         self.cookie = f"kinmem_{place[:12]}"
         self._bearer_of = bearer_of
         self._segments = frozenset(segments)
         self._clock = clock
         self._sessions: dict[str, Session] = {}
-        self._invitations: dict[str, tuple[Bearer, float]] = {}
         self._lock = threading.Lock()
 
     def invite(self, bearer: Bearer) -> str:
         """Return the key of a link that opens one session, once, within two minutes."""
-        key = secrets.token_urlsafe(24)
-        with self._lock:
-            self._invitations[_digest(key)] = bearer, self._clock() + INVITATION_SECONDS
-        return key
+        return leave_link(self._home, bearer)
 
     def accept(self, key: str) -> Session | None:
-        """Begin the session that the link is for; None if it was used or is too old."""
-        with self._lock:
-            bearer, until = self._invitations.pop(_digest(key), (None, 0.0))
-        return self._begin(bearer, None) if bearer and self._clock() < until else None
+        """Begin the session that the link is for, whichever process has left it; None if it was
+        used or is too old."""
+        bearer = take_link(self._home, key)
+        return self._begin(bearer, None) if bearer else None
 
     def log_in(self, token: str | None) -> Session | None:
         """Begin a session of whoever the token speaks for; None if it is not valid.
@@ -184,7 +181,3 @@ def _is_from_here(headers: dict[bytes, str]) -> bool:
 def is_same(given: str, expected: str) -> bool:
     """Compare two secrets in the same time, however much of them is equal."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
-
-
-def _digest(key: str) -> str:
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()

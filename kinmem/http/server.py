@@ -28,6 +28,7 @@ from kinmem.http.connection_limits import (
 )
 from kinmem.http.guard import Guard
 from kinmem.http.logins import BearerOf, Sessions
+from kinmem.http.open_page import announce
 from kinmem.http.tokens import Bearer, Tokens, is_loopback
 from kinmem.settings import ServerSettings, Settings
 
@@ -54,6 +55,8 @@ def serve_http(
     address = _url(listening)
     guarded = Guard(Fair(app), _names(settings.server), bearer_of(settings, tokens), pages)
     opened()
+    if pages and is_loopback(settings.server.host):
+        announce(settings.home, address)
     page = f", and its page at {address}/" if pages else ""
     sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse{page}\n")
     sys.stderr.write(_about_tokens(settings, made))
@@ -62,7 +65,7 @@ def serve_http(
 
 def serve_pages(
     app: ASGIApp,
-    settings: ServerSettings,
+    settings: Settings,
     pages: Sessions,
     opened: Callable[[str], None],
     close: Callable[[], None],
@@ -72,8 +75,9 @@ def serve_pages(
 
     `opened` is called with the address once it is bound.
     """
-    listening = _listen(settings)
-    guarded = Guard(Fair(app), _names(settings), lambda token: None, pages)
+    listening = _listen(settings.server)
+    guarded = Guard(Fair(app), _names(settings.server), lambda token: None, pages)
+    announce(settings.home, _url(listening))
     opened(_url(listening))
     _run(guarded, listening, close)
 

@@ -1,19 +1,18 @@
 """The routes of the page: its views, the login, what its forms do, and files that never change."""
 
-import re
 from functools import partial
 from urllib.parse import urlsplit
 
 import anyio.to_thread
+from markupsafe import escape
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
-from kinmem.documents.document import FILE_BYTES
 from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound, Overloaded
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.logins import (
@@ -24,10 +23,10 @@ from kinmem.http.logins import (
     STATIC,
     Session,
     Sessions,
-    is_same,
     set_cookie,
 )
 from kinmem.http.tokens import Scope
+from kinmem.web.forms import Refused, filled_in
 from kinmem.web.language import chosen
 from kinmem.web.live import Events
 from kinmem.web.render import HEADERS, THEME, THEMES, bare, page
@@ -44,18 +43,7 @@ SEGMENTS = frozenset(
     )
 )
 """The first parts of the paths that are pages."""
-# Bytes of a form without files. A text of 64 KiB takes three times as much in a form.
-MOST_BYTES = 1 << 20
-# Bytes of a form with a file, which waits on disk.
-MOST_UPLOADED = FILE_BYTES + MOST_BYTES
-MOST_FIELDS = 1000
-# Fields beside the file, which together are held to MOST_BYTES.
-MOST_BESIDE = 16
-SIZE = re.compile(r"[0-9]{1,18}")
-NO_FORM = "the form is too large, or holds a file where none belongs"
-FOREIGN = "this form is of another session; reload it"
 YEAR = 365 * 24 * 3600
-CSRF, CSRF_HEADER = "csrf", "x-csrf"
 # A day: a new version of kinmem is seen by then.
 CACHED = {"Cache-Control": "private, max-age=86400"}
 
@@ -98,18 +86,15 @@ class _Pages:
 
     async def answer(self, view: View, show: Show, needs: Scope, request: Request) -> Response:
         session: Session = request.scope[SESSION_KEY]
-        is_form = request.method == "POST"
-        marked = request.headers.get(CSRF_HEADER)
-        if is_form and marked is not None and not is_same(marked, session.csrf):
-            return _sealed(PlainTextResponse(FOREIGN, 403))
-        if is_form and session.bearer.may(needs):
-            form = await _form(request, files=request.url.path in view.uploads)
-            if form is None:
-                return _sealed(PlainTextResponse(NO_FORM, 413))
-        else:
-            form, is_form = FormData(), False
-        if is_form and not _is_ours(request, form, session):
-            return _sealed(PlainTextResponse(FOREIGN, 403))
+        # Who may not do it sees why, and nothing of what was sent is read.
+        is_form = request.method == "POST" and session.bearer.may(needs)
+        form = FormData()
+        if is_form:
+            try:
+                is_upload = request.url.path in view.uploads
+                form = await filled_in(request, session, files=is_upload)
+            except Refused as refused:
+                return _sealed(refused.response)
         lane = self._lanes.writing if is_form else self._lanes.reading
         try:
             return _sealed(await lane.run(partial(self._page, view, show, needs, request, form)))
@@ -169,9 +154,10 @@ class _Pages:
             return _sealed(self._login_page(request, "/", "login.old_link", 403))
         if request.method != "POST":
             return _sealed(self._login_page(request, to, None, 200))
-        form = await _form(request)
-        if form is None:
-            return _sealed(PlainTextResponse(NO_FORM, 413))
+        try:
+            form = await filled_in(request, None)
+        except Refused as refused:
+            return _sealed(refused.response)
         token, to = str(form.get("token", "")).strip(), _local(str(form.get("next", "/")))
         session = await anyio.to_thread.run_sync(self._sessions.log_in, token or None)
         if session:
@@ -184,15 +170,17 @@ class _Pages:
         return bare(shown, language, _theme(request))
 
     def _entered(self, request: Request, session: Session, to: str) -> Response:
-        response = _sealed(RedirectResponse(to, 303))
+        response = _sealed(_onward(request, to))
         secure = request.headers.get("origin", "").startswith("https:")
         set_cookie(response, self._sessions, session, secure=secure)
         return response
 
     async def logout(self, request: Request) -> Response:
-        form, session = await _form(request), request.scope[SESSION_KEY]
-        if form is None or not _is_ours(request, form, session):
-            return _sealed(PlainTextResponse(FOREIGN, 403))
+        session: Session = request.scope[SESSION_KEY]
+        try:
+            await filled_in(request, session)
+        except Refused as refused:
+            return _sealed(refused.response)
         self._sessions.log_out(session)
         response = _sealed(RedirectResponse(LOGIN, 303))
         response.delete_cookie(self._sessions.cookie, httponly=True, samesite="strict")
@@ -200,9 +188,10 @@ class _Pages:
 
     async def appearance(self, request: Request) -> Response:
         """Keep in the browser whether pages are dark or light."""
-        form, session = await _form(request), request.scope[SESSION_KEY]
-        if form is None or not _is_ours(request, form, session):
-            return _sealed(PlainTextResponse(FOREIGN, 403))
+        try:
+            form = await filled_in(request, request.scope[SESSION_KEY])
+        except Refused as refused:
+            return _sealed(refused.response)
         response = _sealed(RedirectResponse(_local(str(form.get("back", "/"))), 303))
         theme = str(form.get("theme"))
         if theme in THEMES:
@@ -226,24 +215,16 @@ def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:
         return Shown("problem.html", {"problem": f"problem.{status}", "told": str(error)}, status)
 
 
-async def _form(request: Request, *, files: bool = False) -> FormData | None:
-    """Return what was filled in; None if it is too large, is in parts though it takes no
-    `files`."""
-    size = request.headers.get("content-length", "")
-    is_upload = request.headers.get("content-type", "").startswith("multipart/")
-    if is_upload and not files:
-        return None
-    if not SIZE.fullmatch(size) or int(size) > (MOST_UPLOADED if is_upload else MOST_BYTES):
-        return None
-    if is_upload:
-        most = MOST_BYTES // MOST_BESIDE
-        return await request.form(max_files=1, max_fields=MOST_BESIDE, max_part_size=most)
-    return await request.form(max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
-
-
-def _is_ours(request: Request, form: FormData, session: Session) -> bool:
-    given = request.headers.get(CSRF_HEADER) or form.get(CSRF, "")
-    return isinstance(given, str) and is_same(given, session.csrf)
+def _onward(request: Request, to: str) -> Response:
+    """Send the browser on. If a page that is not ours, or a file, has sent it here, it goes on by a
+    page of ours: only then does it send a cookie that is meant for our pages alone."""
+    if request.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        return RedirectResponse(to, 303)
+    where = escape(to)
+    return HTMLResponse(
+        f'<!doctype html><meta http-equiv="refresh" content="0;url={where}"><title>kinmem</title>'
+        f'<a href="{where}">kinmem</a>'
+    )
 
 
 def _theme(request: Request) -> str:

@@ -94,6 +94,10 @@ class Notice:
     undo: tuple[int | str, ...] = ()
     """Writes, batches or memories, each as Service.undo takes it."""
     is_problem: bool = False
+    failed: int = 0
+    """How many of several could not be changed."""
+    why: tuple[str, ...] = ()
+    """Why not, each reason once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -13,8 +14,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from playwright.sync_api import Browser
 
-from kinmem.http.logins import IDLE_SECONDS, INVITATION_SECONDS, Sessions
+from kinmem.cli.browser import open_at
+from kinmem.http import open_page
+from kinmem.http.logins import IDLE_SECONDS, Sessions
+from kinmem.http.open_page import is_waiting
 from kinmem.http.tokens import Bearer, Tokens
 from tests.web.conftest import Site
 
@@ -51,9 +56,11 @@ def test_a_link_opens_one_session_and_only_once(sessions: Sessions) -> None:
     assert sessions.accept("guessed") is None
 
 
-def test_a_link_is_worth_nothing_after_two_minutes(sessions: Sessions, watch: Watch) -> None:
+def test_a_link_is_worth_nothing_after_two_minutes(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_page, "LINK_SECONDS", -1)
     key = sessions.invite(ANA)
-    watch.now = INVITATION_SECONDS + 1
 
     assert sessions.accept(key) is None
 
@@ -219,7 +226,9 @@ def started(home: Path, *words: str, **environment: str) -> Iterator[subprocess.
         process.communicate(timeout=20)
 
 
-def test_kinmem_web_prints_a_link_that_opens_the_page_once(tmp_path: Path) -> None:
+def test_kinmem_web_prints_a_link_that_opens_once_and_a_second_one_shows_the_same(
+    tmp_path: Path,
+) -> None:
     with started(tmp_path, "web", "--no-browser", "--json") as process:
         assert process.stdout is not None
         told = ""
@@ -229,7 +238,21 @@ def test_kinmem_web_prints_a_link_that_opens_the_page_once(tmp_path: Path) -> No
         with httpx.Client(follow_redirects=True, timeout=30) as first:
             opened = first.get(link)
         again = httpx.get(link)
+        second = subprocess.run(
+            [sys.executable, "-m", "kinmem", "web", "--no-browser"],
+            env={**os.environ, "KINMEM_HOME": str(tmp_path), "KINMEM_KIN": "ben"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        other = second.stdout.split()[-1]
+        with httpx.Client(follow_redirects=True, timeout=30) as client:
+            text = client.get(other).text
 
+    assert second.returncode == 0 and "is open already" in second.stdout
+    assert other.split("/login")[0] == link.split("/login")[0]
+    assert '<span class="kin" title="Whose memory this is">ben</span>' in text
+    assert open_page.running(tmp_path) is None  # it has ended
     assert opened.status_code == 200 and "Nothing is remembered yet" in opened.text
     assert again.status_code == 403 and "used already" in again.text
     assert process.returncode == 0
@@ -259,3 +282,28 @@ def test_the_growth_counts_by_day(site: Site) -> None:
 
     assert sum(counted.values()) >= 1
     assert set(counted) <= {f"{today - timedelta(days=n):%Y-%m-%d}" for n in (-1, 0, 1)}
+
+
+def test_the_browser_is_led_on_by_a_file_that_nobody_else_reads(
+    site: Site, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its arguments hold no key; and the page, whose cookie no other page may send, is open."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    key = site.sessions.invite(ANA)
+    named: list[str] = []
+    opening = threading.Thread(
+        target=open_at,
+        args=(f"{site.url}/login?key={key}", lambda: not is_waiting(site.home, key), named.append),
+    )
+    opening.start()
+    with browser.new_context() as context:
+        page = context.new_page()
+        (file,) = tmp_path.glob("*/open.html")
+        modes = [one.stat().st_mode & 0o777 for one in (file, file.parent)]
+        page.goto(file.as_uri())
+        page.wait_for_url(f"{site.url}/")
+    opening.join()
+
+    assert named == [file.as_uri()] and key not in named[0]
+    assert modes == [0o600, 0o700]
+    assert list(tmp_path.iterdir()) == []

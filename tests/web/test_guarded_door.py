@@ -2,6 +2,7 @@
 from quarantine, and addresses that nobody means."""
 
 import re
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,6 +48,53 @@ def test_an_upload_of_a_reading_session_is_refused_before_it_is_read(site: Site)
         answer = client.post("/documents/preview", files={f"f{n}": b"x" for n in range(3)})
 
     assert answer.status_code == 403 and "takes a token of scope" in answer.text
+
+
+def test_another_site_opens_the_login_in_a_tab_and_nothing_else(site: Site) -> None:
+    tab = {
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "document",
+    }
+    frame, fetch = {**tab, "Sec-Fetch-Dest": "iframe"}, {**tab, "Sec-Fetch-Mode": "no-cors"}
+    with site.client() as client:
+        allowed = client.get("/login", headers=tab).status_code
+        refused = [
+            client.get("/", headers=tab),
+            client.get("/login", headers=frame),
+            client.get("/login", headers=fetch),
+            client.post("/login", headers=tab),
+        ]
+
+    assert allowed == 200
+    assert {one.status_code for one in refused} == {403}
+
+
+@pytest.mark.parametrize("first", ["csrf", "file"])
+def test_an_upload_without_the_mark_is_refused_before_it_is_sent(site: Site, first: str) -> None:
+    """Ten megabytes are announced, and the answer comes after ten kilobytes."""
+    with site.client() as client:
+        cookie = f"{site.sessions.cookie}={client.cookies[site.sessions.cookie]}"
+    head = (
+        "POST /documents/preview HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Cookie: {cookie}\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+        f"Content-Length: {10 << 20}\r\n\r\n"
+        f'--b\r\nContent-Disposition: form-data; name="{first}"\r\n\r\nguessed\r\n'
+    )
+    with socket.create_connection(("127.0.0.1", int(site.url.rsplit(":")[-1])), 10) as sent:
+        sent.sendall(head.encode() + b"x" * 10_000)
+        answer = sent.recv(1000)
+
+    assert answer.startswith(b"HTTP/1.1 403")
+
+
+def test_what_could_not_be_done_to_some_is_told_with_the_reason(site: Site) -> None:
+    id = site.service.memorize("The kettle is blue").id
+    with site.client() as client:
+        told = site.post(client, "/memories/forget", id=[id, "nothing"]).text
+
+    assert "Forgotten." in told
+    assert "One was left as it is: no memory of yours has the id" in told
 
 
 def test_a_cookie_that_python_cannot_parse_does_not_lock_out(sessions: Sessions) -> None:
@@ -147,6 +195,8 @@ def test_strange_addresses_are_no_failures_of_the_server(site: Site) -> None:
             client.get(f"/conversation?page={digits}"),
             client.get(f"/activity/undo?what={digits}"),
             site.post(client, "/undo", what=digits),
+            site.post(client, "/kins/add", kin="ana", days=digits),
+            site.post(client, "/kins/add", kin="ana", days="9" * 18),
             client.post("/login", data={"token": token, "next": "//["}),
         ]
         star = client.build_request("OPTIONS", "/")

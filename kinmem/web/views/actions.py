@@ -31,20 +31,21 @@ CHANGES: Mapping[str, Change] = {
 def change(service: Service, name: str, ids: Sequence[str]) -> Notice:
     """Do it to each of the memories; return what to tell, with what takes it back."""
     writes: list[int] = []
-    problem = ""
+    problems: list[str] = []
     for id in ids:
         try:
             known = _latest(service, id)
             CHANGES[name](service, id)
         except KinmemError as error:
-            problem = problem or str(error)
+            problems.append(str(error))
             continue
         if (write := _latest(service, id)) > known:
             writes.append(write)
-    if problem and not writes:
-        return Notice("problem.told", {"why": problem}, is_problem=True)
+    if problems and not writes:
+        return Notice("problem.told", {"why": problems[0]}, is_problem=True)
     key = f"did.{name}.{'one' if len(writes) == 1 else 'other'}"
-    return Notice(key, {"n": len(writes)}, undo=tuple(reversed(writes)))
+    undo, left = tuple(reversed(writes)), tuple(dict.fromkeys(problems))
+    return Notice(key, {"n": len(writes)}, undo, failed=len(problems), why=left)
 
 
 def changer(name: str) -> Callable[[Asked], Answer]:
@@ -62,19 +63,21 @@ def changer(name: str) -> Callable[[Asked], Answer]:
 
 def undo(asked: Asked) -> Answer:
     """Take back what a notice or the list of activities names: writes, batches or memories."""
-    back, batches, refused = asked.given("back") or "/", [], ""
+    back, batches = asked.given("back") or "/", []
+    refused: list[str] = []
     for what in asked.chosen("what"):
         try:
             undone = asked.service.undo(meant(what), releases=asked.may("admin"))
         except (LaterChange, InvalidInput) as error:
-            refused = refused or str(error)
+            refused.append(str(error))
         else:
             batches += [undone.batch] if undone.batch else []
     if refused and not batches:
-        return Done(back, Notice("problem.told", {"why": refused}, is_problem=True))
+        return Done(back, Notice("problem.told", {"why": refused[0]}, is_problem=True))
     if not batches:
         return Done(back, Notice("did.nothing_undone", is_problem=True))
-    return Done(back, Notice("did.undone", undo=tuple(reversed(batches))))
+    why, taken_back = tuple(dict.fromkeys(refused)), tuple(reversed(batches))
+    return Done(back, Notice("did.undone", undo=taken_back, failed=len(refused), why=why))
 
 
 def _latest(service: Service, id: str) -> int:

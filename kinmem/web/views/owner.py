@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinmem.errors import InvalidInput
 from kinmem.http.tokens import SCOPES, Token, Tokens
 from kinmem.settings import HOME_VARIABLE, KIN_NAME, knobs
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
 
 SETTINGS, KINS = "/settings", "/kins"
 # Who logs in with a name and password in an address.
@@ -92,14 +92,15 @@ def _tokens(asked: Asked) -> Sequence[Token]:
 def add_token(asked: Asked) -> Answer:
     if not _is_at_the_machine(asked):
         raise InvalidInput("only who has opened the page with kinmem web makes tokens")
-    days, scope = asked.given("days"), asked.given("scope")
-    if days is not None and not days.isdecimal():
-        raise InvalidInput(f"{days!r} is no number of days")
+    given, scope = asked.given("days"), asked.given("scope")
+    days = number_in(given)
+    if given is not None and days is None:
+        raise InvalidInput(f"{given[:40]!r} is no number of days")
     tokens = Tokens(asked.service.settings.home, asked.service.clock)
     made = tokens.add(
         asked.given("kin") or asked.service.kin,
         asked.given("note"),
-        None if days is None else int(days),
+        days,
         next((one for one in SCOPES if one == scope), "write"),
     )
     return kins(asked, made)
