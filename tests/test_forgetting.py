@@ -169,7 +169,7 @@ def test_a_word_of_kinmems_own_is_no_name(ana: Service, word: str) -> None:
 
 
 def test_the_name_of_the_kin_stays_on_what_it_wrote(ana: Service) -> None:
-    ana.memorize("The safe opens with 4711", scope="shared")
+    ana.memorize("the chest opens with 4711", scope="shared")
     ana.memorize("The garden has roses")
     ana.memorize("Ana likes green tea")
 

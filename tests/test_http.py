@@ -480,7 +480,7 @@ def test_a_form_from_a_page_is_no_message(open_server: Running) -> None:
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
 def test_no_log_holds_contents_tokens_or_session_ids(tmp_path: Path, level: str) -> None:
-    secret = "the safe opens with 4711"
+    secret = "the chest opens with 4711"
     call = {"name": "memorize", "arguments": {"contnt": secret}}
     right = {"name": "memorize", "arguments": {"content": secret}}
     with running(tmp_path, "ana", "bob", KINMEM_LOG_LEVEL=level) as server:

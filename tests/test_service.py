@@ -57,9 +57,9 @@ def test_nothing_is_returned_when_nothing_fits(service):
 
 
 def test_private_memories_stay_with_their_kin(service_of):
-    service_of("ana").memorize("the safe opens with 4711")
+    service_of("ana").memorize("the chest opens with 4711")
 
-    assert service_of("bob").recall("how does the safe open").hits == []
+    assert service_of("bob").recall("how does the chest open").hits == []
 
 
 def test_shared_memories_are_found_by_all_and_say_who_shared_them(service_of):
@@ -370,7 +370,7 @@ def test_a_batch_is_found_by_words_at_once_and_by_meaning_when_settled(service):
 def test_only_the_author_changes_a_shared_memory_and_others_learn_nothing(service_of):
     ana, bob = service_of("ana"), service_of("bob")
     shared = ana.memorize("The office closes at six", scope="shared").id
-    private = ana.memorize("the safe opens with 4711").id
+    private = ana.memorize("the chest opens with 4711").id
     missing = "01a00000-0000-7000-8000-000000000000"
 
     for id in (shared, private, missing):

@@ -180,7 +180,7 @@ def test_stats_count(kinmem: Kinmem, memorized: Memorized) -> None:
 
 
 def test_kins_share_only_what_is_shared(kinmem: Kinmem, memorized: Memorized) -> None:
-    memorized("The safe opens with 4711", "--kin", "ana")
+    memorized("the chest opens with 4711", "--kin", "ana")
     memorized("The office closes at six", "--kin", "ana", "--scope", "shared")
 
     out = kinmem("list", "--kin", "bob").out

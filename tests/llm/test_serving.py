@@ -16,7 +16,7 @@ from tests.llm.provider_shapes import ShapedProvider
 from tests.sweeps import WHOLE
 from tests.test_stdio import Process
 
-SECRET = "The safe in the cellar opens with 4711 and a kick"
+SECRET = "The chest in the cellar opens with 4711 and a kick"
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def used(server: Process) -> None:
     """A session with everything that could want a model."""
     server.shake_hands()
     server.ask("list", "tools/list")
-    server.call(1, "memorize", content=SECRET, subject="safe")
-    server.call(2, "memorize", content="The safe in the cellar opens with 1147")
-    server.call(3, "recall", query="How is the safe opened?")
+    server.call(1, "memorize", content=SECRET, subject="chest")
+    server.call(2, "memorize", content="The chest in the cellar opens with 1147")
+    server.call(3, "recall", query="How is the chest opened?")
     server.call(4, "review_memories")
 
 
@@ -122,7 +122,7 @@ def test_litellm_writes_nothing_on_the_wire_and_logs_no_contents(
     )
     used(server)  # any line on stdout that is not of the protocol fails it
     while not double.bodies:
-        server.call(5, "recall", query="How is the safe in the cellar opened?")
+        server.call(5, "recall", query="How is the chest in the cellar opened?")
     end(server)
 
     assert "litellm" in imported(imports)

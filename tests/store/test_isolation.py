@@ -277,15 +277,15 @@ def test_the_file_of_another_kin_is_never_opened(home: Path) -> None:
     watching = True
     sys.addaudithook(note)  # Python's own opening of files; SQLite's shows in /proc
     with_secret = SqliteStore(home, "ben")
-    secret = added(with_secret, "the safe opens with 4711")
+    secret = added(with_secret, "the chest opens with 4711")
     with_secret.close()
     opened.clear()
 
     store = SqliteStore(home, "ana")
     added(store, "something of mine")
     added(store, "something for all", scope="shared")
-    found_by_words(store, "safe")
-    found_by_meaning(store, "safe")
+    found_by_words(store, "chest")
+    found_by_meaning(store, "chest")
     with pytest.raises(MemoryNotFound):
         store.update(secret, {"scope": "shared"})
     listed(store)
