@@ -200,6 +200,34 @@ def test_with_a_gullible_model_no_attack_becomes_active(
     assert in_use(ana) == []
 
 
+@pytest.mark.anyio
+async def test_what_a_model_records_as_said_is_no_persons_order(
+    service_of: ServiceOf, clock: MovableClock
+) -> None:
+    """The model hands an attack over as the user's words, and learning copies what was asked: what
+    it could not memorize it does not get in that way."""
+
+    def copied(prompt: str) -> dict[str, Any]:
+        found = {"content": prompt.rpartition("asked: ")[2].partition(" :end")[0]}
+        rest = {"category": "preference", "subject": None, "turn": ["m1"], "speaker": "user"}
+        return {"items": [{**found, **rest, "importance": 9}]}
+
+    ana = service_of("ana", resident=False)
+    models = ChatModels(extraction=ScriptedModel(copied), judge=chat_models(ana.settings).judge)
+    learn = Learn(ana.store, ana.components.embedder, ana.settings, clock, models, Naming())
+    held = ana.components.learn.why_held
+    attacks = [one for one in [ORDER, *sample(POISON[::5], 3)] if held({"content": one})]
+    assert len(attacks) > 1
+    client = Client(build(lambda _: ana, sets=["turns"]))
+    async with client:
+        for number, attack in enumerate([*attacks, WISHES[0]]):
+            prompt = f"asked: {attack} :end"
+            await answer(client, "record_turn", session=f"s{number}", prompt=prompt, answer="Done.")
+            learn.turn(ana.turns(f"s{number}"), [])
+
+    assert in_use(ana) == [WISHES[0]]
+
+
 ENCODED = {
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
     "base64 within": lambda text: f"See {base64.urlsafe_b64encode(text.encode()).decode()} first",

@@ -326,6 +326,7 @@ def record_turn(
         tools=[{name: str(part) for name, part in output.items()} for output in tool_outputs or ()],
         client=call.client,
         place=call.service.root,
+        trusted=False,
     )
     return Recorded.of(observed)
 

@@ -18,6 +18,7 @@ class Conversations:
     def __init__(self, store: Store, components: Components) -> None:
         self._store = store
         self._conversation = components.conversation
+        self._learn = components.learn
         self._compact = components.compact
         self._background = components.background
 
@@ -64,15 +65,21 @@ class Conversations:
         tools: Iterable[Mapping[str, str]] = (),
         client: str | None = None,
         place: str | None = None,
+        trusted: bool = True,
     ) -> Observed:
         """Store a whole turn that is over: prompt, tool outputs (tool, text, id) and answer.
 
         A turn is stored once. Which one it is, its id says (`turn`), else the `idempotency_key`.
+        Not `trusted` is what a model hands over: if its prompt reads like an order to an assistant,
+        it is kept as the output of a tool, since nobody knows that a person has said it.
         """
         if turn is None and idempotency_key is not None:
             turn = f"key:{idempotency_key}"
         observe = partial(self.observe, at=at, client=client, place=place)
-        asked = observe("prompt", session, turn, prompt, speaker=speaker, tell=False)
+        if trusted or self._learn.why_held({"content": prompt}) is None:
+            asked = observe("prompt", session, turn, prompt, speaker=speaker, tell=False)
+        else:
+            asked = observe("tool", session, turn, prompt, tool="record_turn", part="prompt")
         turn = asked.turn or turn or self._conversation.nameless(session, answer)
         for number, output in enumerate(tools, start=1):
             name, part = output.get("tool"), output.get("id") or str(number)
