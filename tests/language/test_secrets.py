@@ -185,3 +185,24 @@ def test_a_password_on_the_next_line_is_taken_out():
         f"password: |\n  {REMOVED}\nport: 1",
         1,
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "Visa 4539 6112 7623 5815, ends 09/28, at the back 672, two seats",
+            f"Visa {REMOVED}, ends 09/28, at the back {REMOVED}, two seats",
+        ),
+        (
+            "カードは4539 6112 7623 5815、裏の三桁が127。",
+            f"カードは{REMOVED}、裏の三桁が{REMOVED}。",
+        ),
+        (
+            "Take 4539 6112 7623 5815 for the 250 € and 2027",
+            f"Take {REMOVED} for the 250 € and 2027",
+        ),
+    ],
+)
+def test_the_code_of_a_card_goes_with_its_number(text, left):
+    assert redact(text)[0] == left

@@ -20,6 +20,8 @@ NO_PASSWORDS = word_class("no_passwords")
 """What a password is said to be without being told."""
 EXPRESSIONS = word_class("expressions")
 """What stands for a value in code and in documentation."""
+FIRST_UNSPACED = "\u3040"
+"""From here on scripts have no spaces: a sentence goes on, and nobody types it as a password."""
 ANSWERS = frozenset(["yes", "no", "true", "false", "none", "null"])
 """(using password: YES)"""
 RULES = word_class("password_rules")
@@ -73,9 +75,15 @@ def stands_for_one(value: str) -> bool:
     )
 
 
+_BEFORE_UNSPACED = re.compile(f"[^{FIRST_UNSPACED}-\U0010ffff]++")
+
+
 def bare(value: str) -> str:
-    """Without the sentence's marks behind it; ! ends many passwords and few sentences with one."""
-    return value.rstrip(".,;:?)。、")
+    """Without the sentence's marks behind it; ! ends many passwords and few sentences with one.
+
+    In scripts without spaces the sentence itself may go on: sakura22です.
+    """
+    return (_BEFORE_UNSPACED.match(value) or [value])[0].rstrip(".,;:?)。、")
 
 
 def describes(word: str) -> bool:
@@ -103,8 +111,11 @@ def _is_said(found: re.Match[str]) -> bool:
     if len(value) < SHORTEST or stands_for_one(value) or value.casefold() in ANSWERS:
         return False
     group = found.groupdict()
+    if not group.get("quote") and value[0] >= FIRST_UNSPACED:
+        return False
     if group.get("number"):
-        return sum(map(str.isdigit, value)) >= SHORTEST and not _is_of_everybody(found, value)
+        digits = sum(map(str.isdigit, value))
+        return digits >= SHORTEST and "." not in value and not _is_of_everybody(found, value)
     if group.get("key"):
         return len(value) >= SHORTEST_KEY and is_random(value)
     if group.get("quote"):

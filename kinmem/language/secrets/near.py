@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from kinmem.language.lexicon import lexicon
-from kinmem.language.secrets.kinds import COMMON, bare, stands_for_one
+from kinmem.language.secrets.kinds import COMMON, FIRST_UNSPACED, bare, stands_for_one
 from kinmem.text import STOP_WORDS, late
 
 Span = tuple[int, int]
@@ -151,10 +151,6 @@ def _whole(text: str, places: Mapping[str, list[int]], words: Sequence[str]) -> 
             behind = text[at + len(word) : at + len(word) + 1]
             if not (behind.isalpha() and behind < FIRST_UNSPACED):
                 yield at
-
-
-FIRST_UNSPACED = "\u3040"
-"""From here on scripts have no spaces."""
 
 
 def _values(text: str, named: Sequence[tuple[Near, Sequence[int]]]) -> Iterator[tuple[str, Span]]:

@@ -16,6 +16,13 @@ _ISSUED = re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}"
     r"|35\d{14}|6(?:011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17}"
 )
+_CARD_CODE = re.compile(
+    r"(?<![\w/.,:+-])(?!(?:19|20)\d\d)\d{3,4}(?![\w/:%€$£-]| ?[€$£]|[.,]\d)", re.ASCII
+)
+"""The first number behind a card's that is neither a date nor a price."""
+CODE_WITHIN = 80
+AMERICAN_EXPRESS = ("34", "37")
+"""Its codes have four digits."""
 _PERSON = re.compile(
     r"(?<![\w.-])(?:"
     r"(?P<es>\d{8}-?[A-HJ-NP-TV-Z]|[XYZ]-?\d{7}-?[A-HJ-NP-TV-Z])"
@@ -47,6 +54,9 @@ def numbers(text: str) -> Iterator[tuple[str, Span]]:
         before = text[max(0, found.start() - 30) : found.start()]
         if len(set(digits)) > FEW or not FOR_TESTS.search(before):
             yield "card number", found.span()
+            beside = _CARD_CODE.search(text, found.end(), found.end() + CODE_WITHIN)
+            if beside and len(beside[0]) == 3 + digits.startswith(AMERICAN_EXPRESS):
+                yield "card code", beside.span()
     for found in _PERSON.finditer(text):
         number = _alone(found[0])
         if len(set(number)) > 2 and _IS_VALID[found.lastgroup or ""](number):

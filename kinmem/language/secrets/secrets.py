@@ -10,6 +10,7 @@ from kinmem.language.secrets.kinds import (
     ANNOUNCED,
     BEGINNINGS,
     CALLED,
+    FIRST_UNSPACED,
     IS_NAME,
     KEYS,
     NAMED,
@@ -37,8 +38,6 @@ LONGEST_NAME = 30
 ANNOUNCING = tuple(
     dict.fromkeys([*ANCHORS, *OTHER_ANCHORS, *BEGINNINGS, *NEAR_WORDS, *SEED_WORDS, *KEY_WORDS])
 )
-FIRST_UNSPACED = "\u3040"
-"""From here on scripts may write a name right behind a word."""
 KIND_CALLED = {
     "digits": "account or id number",
     "code": "backup code",
