@@ -332,9 +332,14 @@ def is_name(dotted: str) -> bool:
     return False
 
 
+@cache
+def commands() -> Any:
+    return get_command(app)
+
+
 def is_command(said: str) -> bool:
     """Whether there is such a command, with such options."""
-    command: Any = get_command(app)
+    command = commands()
     known = {name for one in command.params for name in one.opts} | {"--help"}
     for word in said.partition("#")[0].split()[1:]:
         if word in getattr(command, "commands", {}):

@@ -68,7 +68,7 @@ def listed(service: Service, state: State) -> list[Memory]:
     return page.memories
 
 
-DAYS_AWAKE = rounds(1, 120)
+DAYS_AWAKE = rounds(1, 240)
 """Between two sleeps; `make sweeps` sleeps every day."""
 
 
