@@ -1,6 +1,9 @@
 """Opens a browser at a link that nobody else may see: other accounts can read the arguments of its
 process, so these name a private file that leads on, and is deleted."""
 
+import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -29,6 +32,19 @@ def open_at(
         with suppress(OSError):
             file.unlink()
             file.parent.rmdir()
+
+
+def show_page(home: Path, kin: str, wait: Callable[[], object] = input) -> None:
+    """Serve the page of a home for as long as `wait` takes, or until Ctrl-C; its link is
+    printed."""
+    words = ["web", "--no-browser", "--kin", kin, "--home", str(home)]
+    with subprocess.Popen([sys.executable, "-m", "kinmem", *words]) as server:
+        try:
+            wait()
+        except (EOFError, KeyboardInterrupt):
+            pass
+        finally:
+            server.send_signal(signal.SIGINT)
 
 
 def _leading_to(link: str) -> Path:

@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kinmem.cli.browser import show_page
 from kinmem.cli.cards import explanation
 from kinmem.cli.command_context import short_id
 from kinmem.cli.mcp_client import Caller, ToolFailed, converse, serving
@@ -45,6 +46,7 @@ Make it yours: put this into the MCP settings of your client (Claude Desktop, Cu
 and tell it something worth remembering. To look inside: kinmem list, kinmem recall, kinmem stats,
 or in the browser: kinmem web
 """
+LOOK = "See what Ada remembers in your browser, until you press Enter:"
 MONDAY, FRIDAY, NEXT = "monday", "friday", "next-week"
 LIVES = "I live in Lyon. My sister Clara visits me every spring."
 TURNS = [
@@ -138,7 +140,12 @@ def play(*, keep: bool = False) -> None:
         stage.say(Text(took, style="bold"), above=2)
         stage.say(Text(CLOSING.format(settings=client_settings())))
         if keep:
-            stage.say(Text(f"The memories stay in {home}: kinmem list --kin ada --home {home}"))
+            there = f"--kin ada --home {home}"
+            stage.say(Text(f"The memories stay in {home}: kinmem list {there}"))
+            stage.say(Text(f"In the browser: kinmem web {there}"))
+        elif sys.stdin.isatty() and sys.stdout.isatty():
+            stage.say(Text(LOOK, style="bold"), above=1)
+            show_page(home, "ada")
     finally:
         if not keep:
             shutil.rmtree(home, ignore_errors=True)

@@ -13,6 +13,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from kinmem.errors import KinmemError
+
 WORDS = Path(__file__).parent / "words"
 DEFAULT = "en"
 LANGUAGES = (DEFAULT, "de")
@@ -45,6 +47,12 @@ class Language:
         """Return how a fixed word of kinmem is called, such as a state; itself if it has no
         name."""
         return self.words.get(f"{family}.{value}", value.replace("_", " "))
+
+    def error(self, error: KinmemError) -> str:
+        """Return what went wrong, by the error's code; details that only its message has stay in
+        English."""
+        kind = "storage" if error.code.startswith("storage_") else error.code
+        return self.text(f"error.{kind}", why=str(error))
 
     def number(self, value: float, digits: int = 0) -> str:
         """Return the number with separators: 12,345.6 or 12.345,6."""

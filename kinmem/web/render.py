@@ -109,6 +109,8 @@ def bare(shown: Shown, language: Language, theme: str) -> HTMLResponse:
 def of_language(language: Language) -> dict[str, Any]:
     return {
         "_": language.text,
+        "told_error": language.error,
+        "told_errors": lambda errors: "; ".join(dict.fromkeys(map(language.error, errors))),
         "count": language.count,
         "language": language,
         "name": language.name,

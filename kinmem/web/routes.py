@@ -108,8 +108,8 @@ class _Pages:
         try:
             return self._answered(view, show, needs, request, form)
         except KinmemError as error:  # the memory cannot be opened
-            told = {"problem": "problem.503", "told": str(error)}
             language = chosen(request.headers.get("accept-language"))
+            told = {"problem": "problem.503", "told": language.error(error)}
             return bare(Shown("problem.html", told, 503), language, _theme(request))
         finally:
             for file in form.values():
@@ -205,14 +205,15 @@ def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:
         return show(asked)
     except KinmemError as error:
         if is_form:
-            notice = Notice("problem.told", {"why": str(error)}, is_problem=True)
+            notice = Notice("problem.told", is_problem=True, errors=(error,))
             return Done(asked.given("back") or "/", notice)
         status = 503
         if isinstance(error, MemoryNotFound | EntityNotFound):
             status = 404
         elif isinstance(error, InvalidInput):
             status = 400
-        return Shown("problem.html", {"problem": f"problem.{status}", "told": str(error)}, status)
+        told = asked.language.error(error)
+        return Shown("problem.html", {"problem": f"problem.{status}", "told": told}, status)
 
 
 def _onward(request: Request, to: str) -> Response:

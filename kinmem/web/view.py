@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.datastructures import FormData, QueryParams
 from starlette.responses import Response
 
+from kinmem.errors import KinmemError
 from kinmem.http.logins import Session
 from kinmem.http.tokens import Scope
 from kinmem.web.language import Language
@@ -94,10 +95,8 @@ class Notice:
     undo: tuple[int | str, ...] = ()
     """Writes, batches or memories, each as Service.undo takes it."""
     is_problem: bool = False
-    failed: int = 0
-    """How many of several could not be changed."""
-    why: tuple[str, ...] = ()
-    """Why not, each reason once."""
+    errors: tuple[KinmemError, ...] = ()
+    """Why something, or some of several, could not be done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+import httpx
 import pytest
 
 from kinmem.cli import demo
+from kinmem.cli.browser import show_page
 from kinmem.cli.mcp_client import ServerFailed, converse, serving
 from kinmem.text import content_words
 
@@ -84,3 +86,22 @@ def test_recall_by_meaning_shares_no_word_with_the_memory() -> None:
     question = "Is a dessert with nuts safe for everyone?"
 
     assert not set(content_words(question)) & set(content_words(demo.ALLERGY))
+
+
+def test_the_page_is_open_while_somebody_looks(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    told, shown = "", 0
+
+    def look() -> None:
+        nonlocal told, shown
+        while "login?key=" not in told:
+            told += capfd.readouterr().out
+        link = told[told.index("http") :].split()[0]
+        shown = httpx.get(link, follow_redirects=True, timeout=30).status_code
+
+    show_page(tmp_path, "ada", look)
+
+    assert shown == 200
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(told[told.index("http") :].split("/login")[0])

@@ -94,7 +94,7 @@ def test_what_could_not_be_done_to_some_is_told_with_the_reason(site: Site) -> N
         told = site.post(client, "/memories/forget", id=[id, "nothing"]).text
 
     assert "Forgotten." in told
-    assert "One was left as it is: no memory of yours has the id" in told
+    assert "One was left as it is: It is not here, or it belongs to somebody else." in told
 
 
 def test_a_cookie_that_python_cannot_parse_does_not_lock_out(sessions: Sessions) -> None:

@@ -9,6 +9,7 @@ from string import Formatter
 
 import pytest
 
+from kinmem.errors import KinmemError, StoreError, VersionConflict
 from kinmem.models import CATEGORIES, State
 from kinmem.web.language import LANGUAGES, chosen, language
 from kinmem.web.views import VIEWS
@@ -60,6 +61,17 @@ def test_every_fixed_word_of_a_memory_and_every_view_has_a_name() -> None:
     wanted |= {f"category.{one}" for one in CATEGORIES} | {f"state.{one}" for one in State}
 
     assert wanted - language("de").words.keys() == set()
+
+
+def test_every_error_can_be_told_in_both_languages() -> None:
+    kinds: list[type[KinmemError]] = [KinmemError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    codes = {kind.code for kind in kinds} - {StoreError.code}
+
+    assert {f"error.{code}" for code in codes} <= language("de").words.keys()
+    assert "inzwischen geändert" in language("de").error(VersionConflict("x", 1, 2))
+    assert "nicht zu benutzen (full)" in language("de").error(StoreError("full", "storage_full"))
 
 
 @pytest.mark.parametrize(

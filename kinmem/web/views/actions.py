@@ -31,21 +31,20 @@ CHANGES: Mapping[str, Change] = {
 def change(service: Service, name: str, ids: Sequence[str]) -> Notice:
     """Do it to each of the memories; return what to tell, with what takes it back."""
     writes: list[int] = []
-    problems: list[str] = []
+    problems: list[KinmemError] = []
     for id in ids:
         try:
             known = _latest(service, id)
             CHANGES[name](service, id)
         except KinmemError as error:
-            problems.append(str(error))
+            problems.append(error)
             continue
         if (write := _latest(service, id)) > known:
             writes.append(write)
     if problems and not writes:
-        return Notice("problem.told", {"why": problems[0]}, is_problem=True)
+        return Notice("problem.told", is_problem=True, errors=tuple(problems))
     key = f"did.{name}.{'one' if len(writes) == 1 else 'other'}"
-    undo, left = tuple(reversed(writes)), tuple(dict.fromkeys(problems))
-    return Notice(key, {"n": len(writes)}, undo, failed=len(problems), why=left)
+    return Notice(key, {"n": len(writes)}, tuple(reversed(writes)), errors=tuple(problems))
 
 
 def changer(name: str) -> Callable[[Asked], Answer]:
@@ -64,20 +63,20 @@ def changer(name: str) -> Callable[[Asked], Answer]:
 def undo(asked: Asked) -> Answer:
     """Take back what a notice or the list of activities names: writes, batches or memories."""
     back, batches = asked.given("back") or "/", []
-    refused: list[str] = []
+    refused: list[KinmemError] = []
     for what in asked.chosen("what"):
         try:
             undone = asked.service.undo(meant(what), releases=asked.may("admin"))
         except (LaterChange, InvalidInput) as error:
-            refused.append(str(error))
+            refused.append(error)
         else:
             batches += [undone.batch] if undone.batch else []
     if refused and not batches:
-        return Done(back, Notice("problem.told", {"why": refused[0]}, is_problem=True))
+        return Done(back, Notice("problem.told", is_problem=True, errors=tuple(refused)))
     if not batches:
         return Done(back, Notice("did.nothing_undone", is_problem=True))
-    why, taken_back = tuple(dict.fromkeys(refused)), tuple(reversed(batches))
-    return Done(back, Notice("did.undone", undo=taken_back, failed=len(refused), why=why))
+    taken_back = tuple(reversed(batches))
+    return Done(back, Notice("did.undone", undo=taken_back, errors=tuple(refused)))
 
 
 def _latest(service: Service, id: str) -> int:

@@ -87,7 +87,9 @@ def preview(asked: Asked) -> Answer:
             meant(given), cascade=cascade, dry_run=True, releases=asked.may("admin")
         )
     except LaterChange as error:
-        return Shown("undo.html", {"undone": None, "what": given, "told": str(error)})
+        return Shown(
+            "undo.html", {"undone": None, "what": given, "told": asked.language.error(error)}
+        )
     known = asked.service.store.memories(list(undone.became)[:MOST_PREVIEWED])
     return Shown(
         "undo.html",

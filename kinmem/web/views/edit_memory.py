@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinmem.conversation.sanitize import restored
-from kinmem.errors import InvalidInput, VersionConflict
+from kinmem.errors import InvalidInput, KinmemError, VersionConflict
 from kinmem.models import CATEGORIES, Memory
 from kinmem.web.render import visible
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, number_in
@@ -48,7 +48,8 @@ def save(asked: Asked) -> Answer:
         # What somebody else has changed since is kept, unless it was typed over here.
         return _form(asked, memory, {**known, **typed}, known, problem, 409)
     except (InvalidInput, ValueError) as error:
-        return _form(asked, memory, {**known, **typed}, known, str(error), 400)
+        told = asked.language.error(error) if isinstance(error, KinmemError) else str(error)
+        return _form(asked, memory, {**known, **typed}, known, told, 400)
     write = asked.service.history(memory.id, 1)[0].write
     return Done(f"/memory/{memory.id}", Notice("did.edited", undo=(write,)))
 

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
 
+from kinmem.models import Review
 from kinmem.service import Stats
 from kinmem.web.charts import HEIGHT, WIDTH, Line, line, rounded_up
 from kinmem.web.kept import KEPT
 from kinmem.web.view import Answer, Asked, Shown, View
+from kinmem.web.views import review_queue
 
 LATEST = 6
 
@@ -34,13 +36,16 @@ def show(asked: Asked) -> Answer:
     stats = KEPT.of(asked.service, "stats", asked.service.stats)
     growth = KEPT.of(asked.service, "growth", asked.service.growth)
     states = stats.counts["state"]
+    live = states.get("active", 0) + states.get("stale", 0)
+    review, is_looking = review_queue.REVIEWS.glance(asked.service, live)
     return Shown(
         "overview.html",
         {
             "stats": stats,
-            "live": states.get("active", 0) + states.get("stale", 0),
+            "live": live,
             "growth": _growth(growth, asked.now.date()),
-            "waiting": _waiting(stats),
+            "waiting": _waiting(stats, review),
+            "is_looking": is_looking,
             "latest": asked.service.list_memories(limit=LATEST).memories,
             "categories": _ranked(stats.counts["category"]),
             "box": (WIDTH, HEIGHT),
@@ -67,10 +72,13 @@ def _growth(days: Mapping[str, int], today: date) -> Growth | None:
     return Growth(drawn, date.fromordinal(first), date.fromordinal(last), total)
 
 
-def _waiting(stats: Stats) -> list[Waiting]:
-    """Return what waits for a person, as far as counting it costs nothing."""
+def _waiting(stats: Stats, review: Review | None) -> list[Waiting]:
+    """Return what waits for a person; duplicates as far as a review has looked for them."""
+    issues = review.issues if review else []
+    duplicates = sum(issue.type == "duplicate" for issue in issues)
     found = [
         Waiting("conflicts", stats.conversations["conflicts"], "/review"),
+        Waiting("duplicates", duplicates, "/review"),
         Waiting("quarantined", stats.counts["state"].get("quarantined", 0), "/review"),
         Waiting("parked", stats.conversations["parked"], "/review"),
     ]

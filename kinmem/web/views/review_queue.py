@@ -1,6 +1,7 @@
 """The review queue: what a person has to decide, each decision one click, which can be undone."""
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +16,8 @@ PATH = "/review"
 MOST = 50
 # Seconds that a page waits for a review.
 PATIENCE = 2.0
+# Memories up to which a review, a second of work, is begun for a glance at it.
+MOST_UNASKED = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,29 +55,47 @@ class Reviews:
         self._done: WeakKeyDictionary[Service, tuple[tuple[int, ...], Review]] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def latest(self, service: Service) -> tuple[Review | None, bool]:
+    def glance(self, service: Service, live: int) -> tuple[Review | None, bool]:
+        """Return the same without waiting. With many memories, or a model that is asked for each
+        review, only somebody who opens the review begins one."""
+        model = service.settings.model.review or service.settings.model.default
+        if live > MOST_UNASKED or model not in (None, "off"):
+            with self._lock:
+                return self._done.get(service, (None, None))[1], False
+        return self.latest(service, patience=0.0)
+
+    def latest(self, service: Service, patience: float | None = None) -> tuple[Review | None, bool]:
         """Return the latest review, if there is any yet, and whether a newer one is under way."""
-        revision = service.store.revision
-        with self._lock:
-            done = self._done.get(service)
-            if done is not None and done[0] == revision:
-                return done[1], False
-            if service not in self._running:
-                work = Unhurried(partial(_reviewed, service))
-                self._running[service] = revision, work
-            begun, work = self._running[service]
+        ends_at = time.monotonic() + (PATIENCE if patience is None else patience)
+        while True:
+            revision = service.store.revision
+            with self._lock:
+                at, known = self._done.get(service, (None, None))
+                if at == revision:
+                    return known, False
+                if service not in self._running:
+                    work = Unhurried(partial(_reviewed, service))
+                    self._running[service] = revision, work
+                begun, work = self._running[service]
+            found = self._finished(service, begun, work, ends_at)
+            if found is None or begun == revision:
+                return found or known, found is None
+
+    def _finished(
+        self, service: Service, begun: tuple[int, ...], work: Unhurried[Review], ends_at: float
+    ) -> Review | None:
+        """Return what the work has found by then, and keep it; None if it goes on."""
         try:
-            found = work.within(PATIENCE, lambda *_: None)
+            found = work.within(max(0.0, ends_at - time.monotonic()), lambda *_: None)
         except BaseException:
             with self._lock:
                 self._running.pop(service, None)
             raise
-        if found is None:
-            return (done[1] if done else None), True
-        with self._lock:
-            self._running.pop(service, None)
-            self._done[service] = begun, found
-        return found, False
+        if found is not None:
+            with self._lock:
+                self._running.pop(service, None)
+                self._done[service] = begun, found
+        return found
 
     def drop(self, service: Service, issue: str) -> None:
         """Leave an issue out that has just been decided; the next review follows anyway."""
@@ -89,11 +110,11 @@ def _reviewed(service: Service, progress: Progress) -> Review:
     return service.review_memories(progress=progress)
 
 
-_reviews = Reviews()
+REVIEWS = Reviews()
 
 
 def show(asked: Asked) -> Answer:
-    review, is_running = _reviews.latest(asked.service)
+    review, is_running = REVIEWS.latest(asked.service)
     if review is None:
         return Shown("waiting.html")
     issues = review.issues[:MOST]
@@ -124,7 +145,7 @@ def settle(asked: Asked) -> Answer:
         keep=asked.given("keep"),
         releases=asked.may("admin"),
     )
-    _reviews.drop(asked.service, issue)
+    REVIEWS.drop(asked.service, issue)
     if is_refused:
         return Done(PATH, Notice("did.refused"))
     return Done(PATH, Notice("did.settled", undo=(settled.batch,) if settled.batch else ()))
