@@ -52,7 +52,8 @@ class Language:
         """Return what went wrong, by the error's code; details that only its message has stay in
         English."""
         kind = "storage" if error.code.startswith("storage_") else error.code
-        return self.text(f"error.{kind}", why=str(error))
+        key = f"error.{kind}"
+        return self.text(key if key in self.words else "error.error", why=str(error))
 
     def number(self, value: float, digits: int = 0) -> str:
         """Return the number with separators: 12,345.6 or 12.345,6."""
@@ -67,7 +68,7 @@ class Language:
         """Return a number of bytes."""
         for unit, of in (("MB", 1 << 20), ("KB", 1 << 10)):
             if count >= of:
-                return f"{self.number(count / of, 1)} {unit}"
+                return f"{self.number(count / of, 1 if count % of else 0)} {unit}"
         return f"{count} B"
 
     def date(self, day: date) -> str:

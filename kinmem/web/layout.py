@@ -10,8 +10,8 @@ ROUNDS = 90
 # Nodes that repel the others at a time: their distances fit into the processor's cache.
 BLOCK = 128
 SEED = 16
-# How strongly everything is drawn to the middle, so that what is not linked stays in sight.
-GRAVITY = 0.02
+# How strongly everything is drawn to the middle: what is not linked then fills a disc.
+GRAVITY = 0.4
 
 
 def positions(count: int, edges: Sequence[tuple[int, int]]) -> Points:
