@@ -13,6 +13,7 @@ from kinmem.settings import load
 from kinmem.store.sql.document_rows import joined
 from kinmem.wiring.pick_models import embedders
 from tests.documents.files import HANDBOOK, pdf
+from tests.growth import assert_linear
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +155,11 @@ def test_the_chunks_are_the_text_and_each_is_read_whole(
         assert text.startswith(said, place.start)
         assert len(said) <= SIZE
         assert window.count(said) <= window.tokens
+
+
+@pytest.mark.parametrize("line", ["- salt\n", "-\n", "?!;.,- ", "* a !!!\n\n"])
+def test_short_lines_and_punctuation_end(embedder: Embedder, line: str) -> None:
+    """A list of 8 MB did not once."""
+    text = line * (80_000 // len(line))
+
+    assert_linear(lambda length: chunks_of(text[:length], embedder), len(text))
