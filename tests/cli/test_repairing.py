@@ -8,6 +8,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from kinmem.backup.repair import repair
+from kinmem.store.sqlite.driver import connect
+from tests.backups import backups_of
 from tests.cli.conftest import Kinmem
 from tests.conftest import MovableClock
 from tests.store.poison import (
@@ -65,11 +68,23 @@ def zeroed(table: str) -> object:
 
     def damage(home: Path) -> None:
         for page in pages(home, OWN, table)[1::3]:
-            with (home / OWN).open("r+b") as raw:
-                raw.seek((page - 1) * PAGE)
-                raw.write(bytes(PAGE))
+            overwrite(home, page)
 
     return damage
+
+
+def overwrite(home: Path, page: int) -> None:
+    with (home / OWN).open("r+b") as raw:
+        raw.seek((page - 1) * PAGE)
+        raw.write(bytes(PAGE))
+
+
+def chunks(home: Path) -> dict[str, int]:
+    """How many chunks each memory has."""
+    sql = "SELECT m.id, count(c.id) FROM memories m LEFT JOIN chunks c ON c.memory = m.rowid"
+    with closing(connect(home / OWN)) as db:
+        rows = db.execute(f"{sql} GROUP BY m.id").fetchall()
+    return {id: count for id, count in rows if count}
 
 
 def flipped(table: str) -> object:
@@ -126,6 +141,34 @@ def test_each_kind_of_damage_is_mended(
     assert kinmem("doctor", "--repair", "--dry-run").out.strip() == "Nothing is damaged."
     again = kinmem("doctor", "--deep", "--json").json["checks"]
     assert [one for one in again if one["name"] in (OWN, SHARED) and one["status"] != "ok"] == []
+
+
+@pytest.mark.parametrize("backed_up", [True, False], ids=["with a backup", "without"])
+def test_a_memory_that_is_brought_back_has_its_chunk(damaged: Path, backed_up: bool) -> None:
+    """The memory comes from the history, after its chunk was lost with a page."""
+    before = chunks(damaged)
+    if not backed_up:
+        shutil.rmtree(damaged / "backups")
+    poison(damaged, Spot(OWN, "memories", "content"), b"Ana owes Zoe 5 euros", like="Emil lives%")
+    for page in pages(damaged, OWN, "chunks"):
+        overwrite(damaged, page)
+
+    repair(backups_of(damaged))
+
+    after = chunks(damaged)
+    assert after == before if backed_up else set(after) == set(before)
+
+
+def test_memories_without_a_chunk_are_counted_and_get_one(damaged: Path) -> None:
+    before = chunks(damaged)
+    with closing(connect(damaged / OWN)) as db:
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        db.execute("DELETE FROM chunks WHERE id = (SELECT max(id) FROM chunks WHERE text IS NULL)")
+
+    done = repair(backups_of(damaged))
+
+    assert any("memories without a chunk: 1" in one for one in done.damage[OWN])
+    assert chunks(damaged) == before
 
 
 def test_what_nothing_else_holds_is_named(kinmem: Kinmem, damaged: Path) -> None:

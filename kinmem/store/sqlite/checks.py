@@ -16,6 +16,8 @@ TABLES = """
     WHERE type = 'table' AND schema = 'main' AND name NOT LIKE 'sqlite_%' ORDER BY name
 """
 COLUMNS = "SELECT name, type FROM pragma_table_info(?)"
+CHUNKLESS = "WHERE rowid NOT IN (SELECT memory FROM chunks)"
+"""Which rows of `memories` no search by meaning can find."""
 KEYS: Mapping[str, str] = {"memories": "id"}
 """By table the column that names a row to people, where that is not its number."""
 
@@ -96,6 +98,8 @@ def unlike_memories(db: Transaction) -> Iterator[tuple[str, None, str]]:
     }
     if any(stored.get(row) != texts for row, texts in expected.items()) or _unlike_parts(db):
         yield "words", None, "they are not those of the memories"
+    if count := db.value(f"SELECT count(*) FROM memories {CHUNKLESS}"):
+        yield "chunks", None, f"memories without a chunk: {count}"
     for number, name, dimension in db.rows("SELECT id, name, dimension FROM embedders"):
         if problem := _of_vectors(db, number, dimension):
             yield "vectors", None, f"of {name}: {problem}"

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kinmem.models import Memory
 from kinmem.store.home_files import Earlier, Mended
@@ -19,7 +19,16 @@ from kinmem.store.sql import history_rows
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.memory_rows import FIELDS, row_of
 from kinmem.store.sql.sums import LINE, REWRITTEN, SUMMED, WIDTH, link_of, rewrite, row_sum
-from kinmem.store.sqlite.checks import COLUMNS, FAR, TABLES, broken_history, is_text, key_of, sum_of
+from kinmem.store.sqlite.checks import (
+    CHUNKLESS,
+    COLUMNS,
+    FAR,
+    TABLES,
+    broken_history,
+    is_text,
+    key_of,
+    sum_of,
+)
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.driver import connect, is_damage, scratch, untriggered
 from kinmem.store.sqlite.mending import anew
@@ -27,6 +36,7 @@ from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
 from kinmem.store.sqlite.transaction import SqliteTransaction
 
 AT_ONCE = 200
+Part = TypeVar("Part")
 ERASED = "SELECT 1 FROM history WHERE memory_id = ? AND action IN ('erased', 'purged')"
 FARTHEST = 40
 """Doublings of the step over rows that cannot be read."""
@@ -114,14 +124,18 @@ class _Salvage:
 
     def run(self) -> Mended:
         before = self._count()
-        for (table,) in self._db.rows(TABLES):
-            if table not in REMADE:
-                self._copy(table)
+        tables = [table for (table,) in self._db.rows(TABLES) if table not in REMADE]
+        for table in tables:
+            self._copy(table)
         for table, number in self._source.rows("SELECT name, seq FROM sqlite_sequence"):
             self._db.reserve(table, number)
-        self._fill_gaps()
-        self._bring_back()
+        self._fill_gaps(FIRST)
+        self._bring_back(FIRST)
         self._bring_back_unseen()
+        rest = [table for table in tables if table not in FIRST]
+        self._fill_gaps(rest)
+        self._bring_back(rest)
+        self._add_chunks()
         self._close_chain()
         self._derived()
         return Mended(before, self._count(), tuple(self._brought), tuple(self._lost))
@@ -153,10 +167,10 @@ class _Salvage:
 
     # what is damaged
 
-    def _bring_back(self) -> None:
-        """Bring the history back first: it knows the memories."""
+    def _bring_back(self, tables: Sequence[str]) -> None:
+        """Bring single rows of these tables back, in this order."""
         by_history: dict[str, Memory] | None = None
-        for table, row in sorted(self._lacking, key=lambda one: one[0] != "history"):
+        for table, row in _in_order(self._lacking, tables):
             if table == "memories" and by_history is None:
                 by_history = self._remembered()
             named = f"{table} {_key(self._db, table, row.values)}"
@@ -176,10 +190,10 @@ class _Salvage:
             else:
                 self._lost.append(f"{named}: nothing else holds it")
 
-    def _fill_gaps(self) -> None:
+    def _fill_gaps(self, tables: Sequence[str]) -> None:
         """Put what the latest backup has in place of pages that cannot be read. What it does not
         have nobody can name, apart from memories: the history knows them."""
-        for table, gap in sorted(self._gaps, key=lambda one: ORDER.get(one[0], len(ORDER))):
+        for table, gap in _in_order(self._gaps, tables):
             columns = self._db.rows(COLUMNS, (table,))
             filled, source = 0, ""
             for backup, path in self._backups():
@@ -236,12 +250,14 @@ class _Salvage:
             row = self._db.value("SELECT rowid FROM memories WHERE id = ?", (id,))
             if row is None:
                 [row] = self._db.numbers("memories", 1)
-                self._db.run("INSERT INTO chunks (memory, position) VALUES (?, 0)", (row,))
-                chunk = self._db.value("SELECT max(id) FROM chunks")
-                sql = f"UPDATE chunks SET sum = {sum_of(self._db, 'chunks')} WHERE id = ?"
-                self._db.run(sql, (chunk,))
             self._put_summed("memories", {"rowid": row, **stored})
             self._brought.append(f"memories {id}: from the history")
+
+    def _add_chunks(self) -> None:
+        """Let each memory of which no chunk was left be found by its content."""
+        for (row,) in self._db.rows(f"SELECT rowid FROM memories {CHUNKLESS} ORDER BY rowid"):
+            [chunk] = self._db.numbers("chunks", 1)
+            self._put_summed("chunks", {"id": chunk, "memory": row, "position": 0})
 
     def _remembered(self) -> dict[str, Memory]:
         """Return the memories that the history tells as a whole, by id."""
@@ -429,8 +445,14 @@ def _named_in(values: Mapping[str, Any]) -> Iterator[str]:
 
 ABOUT = ("id", "memory_id", "memory", "child", "parent", "newer", "older", "source", "target")
 OF_MANY = ("memories", "ids")
-ORDER = {"history": 0, "memories": 1}
-"""Filled first: the one says what was erased, the other what the rest belongs to."""
+FIRST = ("history", "memories")
+"""Brought back before all others: the one says what was erased, the other what the rest belongs
+to."""
+
+
+def _in_order(damaged: Sequence[tuple[str, Part]], tables: Sequence[str]) -> list[tuple[str, Part]]:
+    """Return what is damaged of these tables, in their order."""
+    return [one for table in tables for one in damaged if one[0] == table]
 
 
 def _resealed(values: Mapping[str, Any]) -> bytes:
