@@ -76,7 +76,9 @@ def sleep(
 ) -> None:
     """Do now what the server does in the background: learn, tag, link, merge, tidy up."""
     with context.memory(may_be_new=True) as memory:
-        stays = StayingWorker(memory, memory.settings.home, memory.kin) if linger else None
+        keeps_others_out = memory.settings.general.locking == "lockfile"
+        lingers = linger and not keeps_others_out
+        stays = StayingWorker(memory, memory.settings.home, memory.kin) if lingers else None
         if due:
             run = memory.sleep_if_due()
         else:

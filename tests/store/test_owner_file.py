@@ -134,6 +134,20 @@ def test_a_file_system_without_locks_is_used_then(
         memory.sleep()
 
 
+def test_a_hooks_worker_does_not_linger_and_is_told_from_others(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with kinmem.open("ana") as memory:
+        memory.record_turn("s", "I am Dora and I keep bees", "Nice.")
+    code, said = command(home, "sleep", "--due", "--quiet", "--linger")
+    assert (code, said, (home / OWNER).exists()) == (0, "", False)
+
+    monkeypatch.setattr(sys, "argv", ["kinmem", "sleep", "--due", "--quiet", "--linger"])
+    take(home)
+    assert "a hook has started it" in command(home, "list")[1]
+    give_back(home)
+
+
 def test_a_home_is_given_back_when_its_last_kin_is_closed(home: Path) -> None:
     with kinmem.open("ana") as ana:
         with kinmem.open("ben"):

@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import secrets
+import sys
 import threading
 import time
 import uuid
@@ -31,6 +32,8 @@ OUTERMOST = "pid:[4026531836]"
 """The namespace of Linux itself: what is in another may be a container, and move."""
 PATIENCE = 1.0
 """Seconds in which whoever has made the file writes into it, or breaks a dead one."""
+WORKER = ["sleep", "--due"]
+"""The command that a hook starts."""
 Locking = Literal["system", "lockfile"]
 State = Literal["live", "dead", "unseen"]
 
@@ -51,6 +54,8 @@ class Owner:
     started: str | None
     """When the process began, since pids are used again."""
     since: str
+    is_worker: bool = False
+    """Whether a hook has started it, to learn in the background."""
 
     def state(self) -> State:
         """Return whether that process still runs, as far as this one can see."""
@@ -220,7 +225,12 @@ def _read(path: Path) -> Owner | None:
 
 
 def _refusal(path: Path, owner: Owner) -> StoreError:
-    if owner.state() == "live":
+    if owner.state() == "live" and owner.is_worker:
+        remedy = (
+            "a hook has started it to learn from what was said, and it ends when that is done; try"
+            " again in a minute"
+        )
+    elif owner.state() == "live":
         remedy = "end it first: with KINMEM_LOCKING=lockfile one process at a time has a home"
     else:
         remedy = (
@@ -242,6 +252,7 @@ def _here() -> Owner:
         pid=pid,
         started=_status(pid).get("started"),
         since=time.strftime("%Y-%m-%d %H:%M %Z"),
+        is_worker=sys.argv[1 : 1 + len(WORKER)] == WORKER,
     )
 
 
