@@ -253,7 +253,13 @@ Steps = Annotated[list[str] | None, argument("STEP", STEPS, from_memory(command_
 DryRun = Annotated[bool, flag("--dry-run", "Count what would be done, and change nothing.")]
 Due = Annotated[bool, flag("--due", "Learn; do the rest only if KINMEM_SLEEP_EVERY has passed.")]
 Compress = Annotated[bool, flag("--compress", "Merge similar memories without a model.")]
-Linger = Annotated[bool, flag("--linger", "Afterwards, answer hooks for KINMEM_LINGER_MINUTES; not with KINMEM_LOCKING=lockfile.")]
+Linger = Annotated[
+    bool,
+    flag(
+        "--linger",
+        "Afterwards, answer hooks for KINMEM_LINGER_MINUTES; not with KINMEM_LOCKING=lockfile.",
+    ),
+]
 Quiet = Annotated[bool, flag("--quiet", "Print nothing.")]
 Apply = Annotated[
     list[str] | None, option("--apply", "ISSUE", "Settle this issue as suggested; repeatable.")
