@@ -167,6 +167,8 @@ def test_a_long_output_is_read_in_a_moment():
         "seed words: one two ",
         "hunter2 is my password ",
         "backup code 12-34 ",
+        "recovery key: 123456 ",
+        "seed seed words a ",
     ],
 )
 def test_time_grows_with_the_length_only(unit):

@@ -6,84 +6,48 @@ behind a character that it cannot contain, so that time grows with the length of
 Patterns of several lines are joined; <signs> in them stand for the lists of that file.
 """
 
-import hashlib
-import http
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinmem.language.lexicon import lexicon, word_class
+from kinmem.language.secrets.values import (
+    COMMON,
+    FIRST_UNSPACED,
+    OF_AN_ACCOUNT,
+    STATES,
+    bare,
+    is_code,
+    is_door_code,
+    is_id_number,
+    is_in_groups,
+    is_made_up,
+    is_random,
+    is_short,
+    is_strong,
+    stands_for_one,
+)
 from kinmem.text import STOP_WORDS, late
 
-COMMON = frozenset().union(*STOP_WORDS.values())
 NO_PASSWORDS = word_class("no_passwords")
 """What a password is said to be without being told."""
-EXPRESSIONS = word_class("expressions")
-"""What stands for a value in code and in documentation."""
-FIRST_UNSPACED = "\u3040"
-"""From here on scripts have no spaces: a sentence goes on, and nobody types it as a password."""
 ANSWERS = frozenset(["yes", "no", "true", "false", "none", "null"])
 """(using password: YES)"""
 RULES = word_class("password_rules")
-DIFFERENT = 6
-"""A body of fewer different characters is somebody's XXXX or 0000, not a key."""
-SHORTEST, SHORTEST_KEY, SHORTEST_NUMBER = 3, 8, 4
-OF_AN_ACCOUNT = 6
-"""Digits."""
+SHORTEST, SHORTEST_KEY = 3, 8
 MNEMONIC = 9
 """Words from which a list may have some that are in every text: about, above."""
 COMMON_SHARE = 0.34
 SHORTEST_WORDS = 3
-OF_CODE = ("[", "password", "passwd", "_hash", "credential")
-CALL = re.compile(r"[a-z_][\w.]*\(")
-ALGORITHMS = frozenset(hashlib.algorithms_available) | {"argon2", "argon2i", "argon2id", "pbkdf2"}
-"""What a password is hashed with."""
-STATES = frozenset(str(state.value) for state in http.HTTPStatus)
-"""404: what a server answers, and no door has as its code."""
-COUNTED = re.compile(r"\d{1,2}[\u3040-\u9fff\uac00-\ud7af]")
-"""10文字以上: how many, in scripts without spaces."""
-SYMBOL = re.compile(r"[!@#$%^&*+=?]")
-MEASURE = re.compile(r"[\d.,/:x-]+[a-zA-Zµ%°/²³]{0,6}")
+POSTAL = re.compile(r"[1-9]\d{5}")
+OWN_WITHIN = 30
+OWN = late(
+    r"(?i:\b(?:my|our|your|his|her|card|sim|phone|bank|atm|app|mein\w*|unser\w*|mon|ma|mi|il|meu|minha|karte|handy)\b)"
+)
+"""Whose it is, or of what: then six digits are a PIN."""
 DESCRIBES = late(
     r"(?:ed|ing|able|ible|ive|ful|less|ly|ent|ant|ous|ten|lich|bar|ig|é|ée|ada|ado|ida|ido|ata|ato|t[oó]ri[oa]|pflichtig)$"
 )
-
-
-def is_random(value: str) -> bool:
-    """Whether nobody would write this but a machine: letters and digits, many different ones."""
-    return (
-        any(map(str.isdigit, value))
-        and any(map(str.isalpha, value))
-        and len(set(value)) >= DIFFERENT
-    )
-
-
-def stands_for_one(value: str) -> bool:
-    """Whether it is a variable, an example or a mask."""
-    plain = value.strip("\"'`").casefold()
-    return (
-        not plain
-        or plain[0] in "$<{%[("
-        or plain.startswith("//")
-        or plain.rstrip(".,;:!?)") in ALGORITHMS
-        or any(sign in plain for sign in OF_CODE)
-        or CALL.match(plain) is not None
-        or COUNTED.match(plain) is not None
-        or plain.split(".")[0] in EXPRESSIONS
-        or plain.startswith(("your", "my_", "example", "xxx", "...", "***"))
-        or len(set(plain)) < 2
-    )
-
-
-_BEFORE_UNSPACED = re.compile(f"[^{FIRST_UNSPACED}-\U0010ffff]++")
-
-
-def bare(value: str) -> str:
-    """Without the sentence's marks behind it; ! ends many passwords and few sentences with one.
-
-    In scripts without spaces the sentence itself may go on: sakura22です.
-    """
-    return (_BEFORE_UNSPACED.match(value) or [value])[0].rstrip(".,;:?)。、")
 
 
 def describes(word: str) -> bool:
@@ -143,14 +107,6 @@ def _is_of_everybody(found: re.Match[str], value: str) -> bool:
     return bool(is_postal) and not OWN.search(before)
 
 
-POSTAL = re.compile(r"[1-9]\d{5}")
-OWN_WITHIN = 30
-OWN = late(
-    r"(?i:\b(?:my|our|your|his|her|card|sim|phone|bank|atm|app|mein\w*|unser\w*|mon|ma|mi|il|meu|minha|karte|handy)\b)"
-)
-"""Whose it is, or of what: then six digits are a PIN."""
-
-
 def _is_named(found: re.Match[str]) -> bool:
     """hunter2 is my password: a word that only a sentence's beginning could be, or a value."""
     word = found["secret"].casefold().strip(".,;:!?")
@@ -172,28 +128,6 @@ SAID: Mapping[str, Callable[[re.Match[str]], bool]] = {
     "stands_alone": lambda found: not stands_for_one(found["secret"]),
 }
 """By the rule that a way of saying names (secrets.json): whether a match of it has a secret."""
-
-
-def _is_code(value: str) -> bool:
-    """8271-2231, Dyah-M9xi-RaFy, several of them; no word has such a form."""
-    return all(
-        any(map(str.isdigit, one)) or ("-" in one and one.lower() != one)
-        for one in re.split(r"[\s,;]+", value)
-    )
-
-
-def is_strong(value: str) -> bool:
-    """Whether it mixes what only passwords mix, and is no file, test or measure."""
-    if re.search(r"[/\\]|\.\w{1,5}$", value) or value.casefold().startswith("test"):
-        return False
-    kinds = [str.isdigit, str.isupper, str.islower]
-    mixed = sum(any(map(kind, value)) for kind in kinds) + bool(SYMBOL.search(value))
-    return mixed >= 3 or (mixed == 2 and any(map(str.isdigit, value)) and len(value) >= 8)
-
-
-def _is_short(value: str) -> bool:
-    """Behind `PW:`, which stands for other things too."""
-    return is_random(value) and not MEASURE.fullmatch(value) and is_strong(value)
 
 
 def _is_mnemonic(value: str) -> bool:
@@ -219,10 +153,13 @@ def _is_phrase(value: str) -> bool:
 
 JUDGED: Mapping[str, Callable[[str], bool]] = {
     "digits": lambda value: sum(map(str.isdigit, value)) >= OF_AN_ACCOUNT,
-    "code": _is_code,
-    "door": lambda value: sum(map(str.isdigit, value)) >= SHORTEST and value not in STATES,
+    "code": is_code,
+    "id": is_id_number,
+    "door": is_door_code,
     "strong": is_strong,
-    "short": _is_short,
+    "short": is_short,
+    "made_up": is_made_up,
+    "spelled": is_in_groups,
     "mnemonic": _is_mnemonic,
     "phrase": _is_phrase,
     "random": is_random,
@@ -244,8 +181,9 @@ _SIGNS = {
     "and": r"""(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|и)\s(?:my|our|the|i|we|it|mein|unser
         |der|die|das|ich|wir|mon|ma|le|la|je|mi|el|yo|il|mio|mia|io|meu|minha|o|a|eu|мой|я)""",
     "is": r"(?:\s{0,2}(?:<called_is>))",
+    "ends": r"(?=\s{0,2}(?:[,;!?)、。](?!\d)|\.(?!\w)|\n|\Z|(?<=\s)<and>\s))",
 }
-"""`and` begins another statement."""
+"""`and` begins another statement; where a value ends, no noun or unit tells what it counts."""
 
 
 def _spelled(pattern: Sequence[str] | str) -> str:

@@ -10,7 +10,6 @@ from kinmem.language.secrets.kinds import (
     ANNOUNCED,
     BEGINNINGS,
     CALLED,
-    FIRST_UNSPACED,
     IS_NAME,
     KEYS,
     NAMED,
@@ -18,12 +17,9 @@ from kinmem.language.secrets.kinds import (
     SHOWN,
     WITHIN_WORDS,
     Kind,
-    bare,
-    is_random,
-    stands_for_one,
 )
-from kinmem.language.secrets.near import KEY_WORDS, NEAR_WORDS, SEED_WORDS, near
 from kinmem.language.secrets.numbers import is_account, numbers
+from kinmem.language.secrets.values import FIRST_UNSPACED, bare, is_random, stands_for_one
 
 REMOVED = "[secret removed]"
 _BLANK = "[" + " " * (len(REMOVED) - 2) + "]"
@@ -35,15 +31,16 @@ _DIGIT = re.compile("[0-9]")
 EXAMPLE = "example"
 """Stands in the keys of documentation: AKIAIOSFODNN7EXAMPLE."""
 LONGEST_NAME = 30
-ANNOUNCING = tuple(
-    dict.fromkeys([*ANCHORS, *OTHER_ANCHORS, *BEGINNINGS, *NEAR_WORDS, *SEED_WORDS, *KEY_WORDS])
-)
+ANNOUNCING = tuple(dict.fromkeys([*ANCHORS, *OTHER_ANCHORS, *BEGINNINGS]))
 KIND_CALLED = {
     "digits": "account or id number",
     "code": "backup code",
+    "id": "account or id number",
     "door": "PIN",
     "strong": "login",
     "short": "password",
+    "made_up": "password",
+    "spelled": "token",
     "mnemonic": "seed phrase",
     "phrase": "password",
     "any": "PIN",
@@ -118,7 +115,6 @@ def _secrets(text: str) -> Iterator[tuple[str, Span]]:
     yield from _announced(text, places)
     yield from _called(text, places)
     yield from _shown(text, plain)
-    yield from near(text, places)
     yield from numbers(text)
 
 

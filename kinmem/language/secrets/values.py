@@ -1,0 +1,161 @@
+"""What a value looks like: whether it is random, made up as a password, a code, a number of a
+person, or only stands for one.
+
+A form alone makes no secret; a name beside it says that it is one (kinds.py).
+"""
+
+import hashlib
+import http
+import re
+
+from kinmem.language.lexicon import word_class
+from kinmem.text import STOP_WORDS
+
+_EXPRESSIONS = word_class("expressions")
+"""What stands for a value in code and in documentation."""
+FIRST_UNSPACED = "\u3040"
+"""From here on scripts have no spaces: a sentence goes on, and nobody types it as a password."""
+_BEFORE_UNSPACED = re.compile(f"[^{FIRST_UNSPACED}-\U0010ffff]++")
+_DIFFERENT = 6
+"""A body of fewer different characters is somebody's XXXX or 0000, not a key."""
+_OF_CODE = ("[", "password", "passwd", "_hash", "credential")
+_CALL = re.compile(r"[a-z_][\w.]*\(")
+_ALGORITHMS = frozenset(hashlib.algorithms_available) | {"argon2", "argon2i", "argon2id", "pbkdf2"}
+"""What a password is hashed with."""
+STATES = frozenset(str(state.value) for state in http.HTTPStatus)
+"""404: what a server answers, and no door has as its code."""
+_COUNTED = re.compile(r"\d{1,2}[\u3040-\u9fff\uac00-\ud7af]")
+"""10文字以上: how many, in scripts without spaces."""
+_SYMBOL = re.compile(r"[!@#$%^&*+=?]")
+_MEASURE = re.compile(r"[\d.,/:x-]+[a-zA-Zµ%°/²³]{0,6}")
+SHORTEST_NUMBER, OF_AN_ACCOUNT = 4, 6
+"""Digits."""
+_SHORTEST_MADE_UP = 8
+_SIGN_WITHIN = re.compile(r"(?<=[^\W_])[!#$%&*+^_~.@?-]+(?=[^\W_])")
+"""Between letters and digits."""
+_ODD_SIGN = re.compile("[!&$]")
+"""A sign that stands in few names."""
+_ADDRESS = re.compile(
+    r"[/\\]|://|@[\w-]+\.|^[\w.-]+:\d+$|\.[A-Za-z]{1,5}$|^\.|^-|^\d[\d.,:/%-]*\w{0,5}$"
+)
+_VERSION = re.compile(r"[vV]?[A-Za-z]*[-_.]?\d+(?:[.-]\d+)*[A-Za-z]{0,4}")
+"""Argon2, SHA-256, utf8, Python3.12, web113: a name and its number."""
+_NAME = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*|[A-Z0-9]+(?:[-_][A-Z0-9]+)*")
+"""mon-2, db-prod-01, MAX_RETRIES_2: names of things are in letters of one height."""
+_OF_CODE_OR_PATTERN = re.compile(
+    r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|%[0-9A-F]{2}|\d-\d.*[a-zA-Z]-[a-zA-Z]|[a-z]-[a-z].*\d-\d"
+)
+"""httpx2.Request, Chat%20on, 0-9a-fA-F."""
+_HASH = re.compile(
+    r"(?:[0-9a-f]{2}){16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_DATE = re.compile(
+    r"(?:\d{1,2}([./ -])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([./-])\d\d\2\d\d)(?![\d-]|\.\d)"
+)
+_PHONE = re.compile(r"0\d{2,4} (?:\d{6,8}|\d{3} \d{4})")
+COMMON = frozenset().union(*STOP_WORDS.values())
+
+
+def is_random(value: str) -> bool:
+    """Whether nobody would write this but a machine: letters and digits, many different ones."""
+    return (
+        any(map(str.isdigit, value))
+        and any(map(str.isalpha, value))
+        and len(set(value)) >= _DIFFERENT
+    )
+
+
+def stands_for_one(value: str) -> bool:
+    """Whether it is a variable, an example or a mask."""
+    plain = value.strip("\"'`").casefold()
+    return (
+        not plain
+        or plain[0] in "$<{%[("
+        or plain.startswith("//")
+        or plain.rstrip(".,;:!?)") in _ALGORITHMS
+        or any(sign in plain for sign in _OF_CODE)
+        or _CALL.match(plain) is not None
+        or _COUNTED.match(plain) is not None
+        or plain.split(".")[0] in _EXPRESSIONS
+        or plain.startswith(("your", "my_", "example", "xxx", "...", "***"))
+        or len(set(plain)) < 2
+    )
+
+
+def bare(value: str) -> str:
+    """Without the sentence's marks behind it; ! ends many passwords and few sentences with one.
+
+    In scripts without spaces the sentence itself may go on: sakura22です.
+    """
+    return (_BEFORE_UNSPACED.match(value) or [value])[0].rstrip(".,;:?)。、")
+
+
+def is_code(value: str) -> bool:
+    """8271-2231, Dyah-M9xi-RaFy, several of them; no word has such a form."""
+    return all(
+        any(map(str.isdigit, code)) or ("-" in code and code.lower() != code)
+        for code in re.split(r"[\s,;]+", value)
+    )
+
+
+def is_strong(value: str) -> bool:
+    """Whether it mixes what only passwords mix, and is no file, test or measure."""
+    if re.search(r"[/\\]|\.\w{1,5}$", value) or value.casefold().startswith("test"):
+        return False
+    kinds = [str.isdigit, str.isupper, str.islower]
+    mixed = sum(any(map(kind, value)) for kind in kinds) + bool(_SYMBOL.search(value))
+    return mixed >= 3 or (mixed == 2 and any(map(str.isdigit, value)) and len(value) >= 8)
+
+
+def is_short(value: str) -> bool:
+    """Behind `PW:`, which stands for other things too."""
+    return is_random(value) and not _MEASURE.fullmatch(value) and is_strong(value)
+
+
+def is_door_code(value: str) -> bool:
+    """Whether it has enough digits, and is no year and no state of a server."""
+    return (
+        sum(map(str.isdigit, value)) >= SHORTEST_NUMBER
+        and value not in STATES
+        and not _YEAR.fullmatch(value)
+    )
+
+
+def is_id_number(value: str) -> bool:
+    """Whether it is no day and no telephone."""
+    enough = sum(map(str.isdigit, value)) >= OF_AN_ACCOUNT
+    return enough and not _DATE.match(value) and not _PHONE.fullmatch(value)
+
+
+def is_made_up(value: str) -> bool:
+    """Whether it looks like a password that a careful person made up: letters of both heights or
+    odd signs, digits, and signs within, and it is no name, version, path, address or hash."""
+    plain = value.rstrip(".:?")
+    if len(plain) < _SHORTEST_MADE_UP or not plain.isascii() or _is_a_name(plain):
+        return False
+    has_sign = bool(_SIGN_WITHIN.search(plain)) or plain[-1] in "!$*"
+    digit, upper, lower = (
+        any(map(is_kind, plain)) for is_kind in (str.isdigit, str.isupper, str.islower)
+    )
+    return digit and lower and has_sign and (upper or bool(_ODD_SIGN.search(plain)))
+
+
+def _is_a_name(value: str) -> bool:
+    """Of a version, a thing, a place in a network or in a program; or a hash."""
+    return bool(
+        _ADDRESS.search(value)
+        or _VERSION.fullmatch(value)
+        or _NAME.fullmatch(value)
+        or _HASH.fullmatch(value)
+        or _OF_CODE_OR_PATTERN.search(value)
+    )
+
+
+def is_in_groups(value: str) -> bool:
+    """Whether it is a key that is told in groups: of base 32, or of digits that are no years."""
+    groups = re.split("[ -]", value.casefold())
+    plain = "".join(groups)
+    if plain.isdigit():
+        return not all(map(_YEAR.fullmatch, groups))
+    return any(map(str.isdigit, plain)) and COMMON.isdisjoint(groups)
