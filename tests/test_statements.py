@@ -11,12 +11,19 @@ from typing import Any
 
 import apsw
 import pytest
+from starlette.datastructures import FormData, QueryParams
 
+from kinmem.http.logins import Session
+from kinmem.http.tokens import Bearer
 from kinmem.models import State
 from kinmem.service import Service
+from kinmem.web.language import language
+from kinmem.web.view import Asked, Shown
+from kinmem.web.views import memory_list
 
 NOTES = 300
 MOST = 12
+MOST_OF_PAGE = 20
 PATIENCE = 30.0
 
 
@@ -91,3 +98,18 @@ def test_a_recall_takes_few_statements(warm: Service, statements: Statements) ->
         lines = [f"\n{question} {category}: {len(statements.told)} statements", *statements.told]
         sys.stdout.write("\n  ".join(line[:160] for line in lines) + "\n")
         assert len(statements.told) <= MOST
+
+
+def test_a_page_with_fifty_memories_takes_few_statements(
+    statements: Statements, service_of: Callable[..., Service]
+) -> None:
+    ana = service_of("ana")
+    ana.memorize_many([f"Shelf {n} of the cellar holds {n} bottles" for n in range(60)])
+    session = Session("key", "csrf", Bearer("ana", "admin"), None, 0.0)
+    asked = Asked(ana, session, language("en"), QueryParams(""), FormData(), {}, "/memories")
+    statements.told.clear()
+
+    shown = memory_list.show(asked)
+
+    assert isinstance(shown, Shown) and len(shown.model["memories"]) == 50
+    assert len(statements.told) <= MOST_OF_PAGE

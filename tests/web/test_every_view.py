@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from kinmem.web.views import VIEWS
@@ -56,6 +57,7 @@ def paths(site: Site, ids: dict[str, str]) -> Iterator[str]:
     yield "/conversations/one?name=%3Cb%3Es%3C/b%3E%E2%80%AE+" + MARKUP.replace(" ", "+")
 
 
+@pytest.mark.slow
 def test_every_view_is_text_fits_each_screen_and_can_be_read_by_all(
     site: Site, context: BrowserContext, page: Page
 ) -> None:
