@@ -108,7 +108,8 @@ def _serve_http(services: "Services") -> NoReturn:
 
 
 def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
-    """Serve the page alone, on a loopback address, until a signal ends it.
+    """Serve the page, and REST for whoever has a token, on a loopback address, until a signal ends
+    it.
 
     `opened` is called with the address once it is served.
     """
@@ -117,6 +118,8 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
 
     from kinmem.http.lanes import Lanes
     from kinmem.http.server import serve_pages
+    from kinmem.http.tokens import Tokens
+    from kinmem.rest.api_routes import routes
     from kinmem.web.routes import web_routes
 
     log_to_stderr(settings.general.log_level)
@@ -128,8 +131,10 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
         opened(address)
 
     lanes = Lanes(settings.server.call_seconds)
-    app = Starlette(routes=web_routes(services.get, pages, lanes))
-    serve_pages(app, settings, pages, invite, services.close)
+    tokens = Tokens(settings.home)
+    served = [*routes(services.get, lanes), *web_routes(services.get, pages, lanes)]
+    app, verify = Starlette(routes=served), lambda token: token and tokens.verify(token)
+    serve_pages(app, settings, pages, verify, invite, services.close)
 
 
 def _sessions(settings: Settings, bearer_of: "BearerOf") -> "Sessions":

@@ -75,7 +75,8 @@ def checked_count(value: int, what: str, least: int, most: int) -> int:
 
     The bounds matter to the database, which counts in 64 bits and reads a negative limit as none.
     """
-    if not least <= _number(value, what) <= most:
+    _number(value, what)
+    if not least <= value <= most:
         raise InvalidInput(f"{what} {value} is not between {least} and {most}")
     return value
 

@@ -114,8 +114,8 @@ class Conversation:
             text="",
             speaker=checked_subject(known.get("speaker")),
             tool=checked_subject(known.get("tool")),
-            client=known.get("client"),
-            place=known.get("place"),
+            client=_sound(known.get("client")),
+            place=_sound(known.get("place")),
             said_at=said_at,
         )
         message = self._border.passed(message)
@@ -336,6 +336,10 @@ def _ends(text: str) -> str:
     half = (TEXT_BYTES - 100) // 2
     head, tail = (part.decode("utf-8", "ignore") for part in (data[:half], data[-half:]))
     return f"{head}\n[… {len(text) - len(head) - len(tail):,} characters left out …]\n{tail}"
+
+
+def _sound(name: str | None) -> str | None:
+    return None if name is None else storable(name)
 
 
 def _alike(one: Message, other: Message) -> bool:

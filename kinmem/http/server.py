@@ -67,16 +67,17 @@ def serve_pages(
     app: ASGIApp,
     settings: Settings,
     pages: Sessions,
+    bearer_of: BearerOf,
     opened: Callable[[str], None],
     close: Callable[[], None],
 ) -> NoReturn:
-    """Serve pages alone, to whoever has a session, until a signal comes; then end as serve_http
-    does.
+    """Serve pages to whoever has a session, and anything else to whoever has a token, until a
+    signal comes; then end as serve_http does.
 
     `opened` is called with the address once it is bound.
     """
     listening = _listen(settings.server)
-    guarded = Guard(Fair(app), _names(settings.server), lambda token: None, pages)
+    guarded = Guard(Fair(app), _names(settings.server), bearer_of, pages)
     announce(settings.home, _url(listening))
     opened(_url(listening))
     _run(guarded, listening, close)

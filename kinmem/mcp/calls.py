@@ -30,6 +30,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+from kinmem.http.client_name import client_name
 from kinmem.http.lanes import PROGRESS_SECONDS, Lanes, ServiceFor, note_progress
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.mcp.scopes import needed
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 # In the _meta of a request, so that no model has to pay for it.
 IDEMPOTENCY_KEY = "idempotencyKey"
-CLIENT_CHARACTERS = 120
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,7 @@ class Call:
         params = self.context.session.client_params
         if params is None:
             return None
-        text = f"{params.client_info.name} {params.client_info.version}"
-        return " ".join(text.split())[:CLIENT_CHARACTERS] or None
+        return client_name(f"{params.client_info.name} {params.client_info.version}")
 
     @property
     def idempotency_key(self) -> str | None:

@@ -73,7 +73,9 @@ class Recall:
         """
         store, models, settings = self._store, self._models, self._settings
         limit, filters = request.limit, request.filters
-        profile = profile_named(request.mode or settings.profile, self._profiles)
+        profile = profile_named(
+            settings.profile if request.mode is None else request.mode, self._profiles
+        )
         attempts = Attempts(min(settings.deadline, request.seconds or settings.deadline))
         day, text = today(self._clock().astimezone(self._zone)), unstamped(request.text)
 

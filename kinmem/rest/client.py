@@ -7,7 +7,6 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self, TypeVar, cast
@@ -15,16 +14,26 @@ from typing import IO, Any, Self, TypeVar, cast
 import httpx
 
 from kinmem.documents.document import Given
-from kinmem.errors import ConfigError, InvalidInput
+from kinmem.errors import ConfigError, InvalidInput, MemoryNotFound, TooLarge
 from kinmem.models import Event, Forgotten, Memory, Note, Progress, Review, Settled, Stored
 from kinmem.models.turns import Observed, Run
 from kinmem.rest import client_files, knowledge_endpoints, memory_endpoints, past_endpoints
 from kinmem.rest import upkeep_endpoints as upkeep
 from kinmem.rest.client_errors import Unreachable, raise_for
 from kinmem.rest.client_methods import LOCAL_ONLY, PAGE, REMOTE, Remote, joined
-from kinmem.rest.client_values import as_body, bound, filled, named, noted, plain, quoted
+from kinmem.rest.client_values import (
+    as_body,
+    bound,
+    filled,
+    named,
+    noted,
+    outcome_or_note,
+    plain,
+    quoted,
+    quoted_name,
+)
 from kinmem.rest.declaration import BODILESS, PREFIX
-from kinmem.rest.requests import JSON
+from kinmem.rest.requests import ID_CHARACTERS, JSON
 from kinmem.rest.shapes import read
 from kinmem.rest.under_way import PATIENCE
 from kinmem.service.conversations import Care, Conversations
@@ -34,12 +43,14 @@ from kinmem.service.views import Views
 from kinmem.store.history import batch_name
 from kinmem.transfer.exporting import Exported
 from kinmem.transfer.importing import Import
-from kinmem.validation import checked_key
+from kinmem.validation import MOST_LISTED, checked_count, checked_key
 
 # Seconds for an answer: the server answers long work after 40.
 TIMEOUT = 60.0
 # Items of a batch, and ids in an address.
 AT_ONCE = 100
+# Of an address.
+ADDRESS_BYTES = 64 * 1024
 # Lines of the history, or writes, in one answer.
 LINES = 1000
 
@@ -89,13 +100,15 @@ class Client:
         batch: str | None = None,
         progress: Progress | None = None,
     ) -> list[Stored]:
-        left, stored = iter([noted(item) for item in items]), list[Stored]()
-        body = {"batch": batch or batch_name("many")}
-        while some := list(islice(left, AT_ONCE)):
-            path, asked = "/memories/batch", {"items": some, **body}
-            told = self._ask("memorize_many", "POST", path, asked)
+        checked = [outcome_or_note(item) for item in items]
+        notes = [one for one in checked if not isinstance(one, Stored)]
+        body, stored = {"batch": batch or batch_name("many")}, list[Stored]()
+        for start in range(0, len(notes), AT_ONCE):
+            asked = {"items": notes[start : start + AT_ONCE], **body}
+            told = self._ask("memorize_many", "POST", "/memories/batch", asked)
             stored += read(memory_endpoints.Outcomes, told).items
-        return stored
+        outcomes = iter(stored)
+        return [one if isinstance(one, Stored) else next(outcomes) for one in checked]
 
     def add_document(self, data: bytes | str, **details: Any) -> Stored:
         return self.add(Given(data=data, **details))
@@ -103,16 +116,16 @@ class Client:
     def add(
         self, given: Given, batch: str | None = None, progress: Progress | None = None
     ) -> Stored:
-        asked = {**named(given), "batch": batch}
+        asked = named(given) | filled({"batch": batch})
         data = asked.pop("data")
         asked |= {"text": data} if isinstance(data, str) else {"base64": b64encode(data).decode()}
-        return self._record(Stored, "add", "POST", "/documents", filled(asked))
+        return self._record(Stored, "add", "POST", "/documents", asked)
 
     def update_memory(self, *given: Any, **changes: Any) -> Memory:
         asked = bound(Storing.update_memory, *given, **changes)
         path = f"/memories/{quoted(asked.pop('memory_id'))}"
         version = asked.pop("if_version", None)
-        match = None if version is None else f'"{version}"'
+        match = None if version is None else f'"{max(0, version)}"'
         return self._record(Memory, "update_memory", "PATCH", path, asked, match=match)
 
     def forget(self, *given: Any, **named: Any) -> Forgotten:
@@ -130,14 +143,16 @@ class Client:
     def _of_ids(self, name: str, path: str, kind: Any, ids: Sequence[str]) -> dict[str, Any]:
         """Ask for many ids, as many at once as an address holds."""
         found: dict[str, Any] = {}
-        for start in range(0, len(ids), AT_ONCE):
-            some = {"ids": list(ids[start : start + AT_ONCE])}
+        known = [id for id in ids if id and len(id) <= ID_CHARACTERS]
+        for start in range(0, len(known), AT_ONCE):
+            some = {"ids": known[start : start + AT_ONCE]}
             found |= getattr(read(kind, self._ask(name, "GET", path, some)), name)
         return found
 
     def history(self, *given: Any, **named: Any) -> list[Event]:
         asked = {"limit": 100, **bound(Views.history, *given, **named)}
         id, limit = asked.pop("memory_id", None), asked.pop("limit")
+        checked_count(limit, "limit", 1, MOST_LISTED)
         path = "/history" if id is None else f"/memories/{quoted(id)}/history"
         lines: list[Event] = []
         while True:
@@ -152,7 +167,7 @@ class Client:
 
     def review_memories(self, **named: Any) -> Review:
         asked = bound(Memories.review_memories, **named)
-        asks = not (asked.get("apply") or asked.get("refuse"))
+        asks = not (asked.get("apply") or asked.get("refuse") or asked.get("keep"))
         if asks:
             asked = {name: asked[name] for name in ("subject", "scope") if name in asked}
         method = "GET" if asks else "POST"
@@ -160,7 +175,7 @@ class Client:
 
     def decide(self, *given: Any, **named: Any) -> Settled:
         asked = bound(Memories.decide, *given, **named)
-        path = f"/review/{quoted(asked.pop('issue'))}"
+        path = f"/review/{quoted_name(asked.pop('issue'), 'issue')}"
         return self._record(Settled, "decide", "POST", path, asked)
 
     def explore(self, *given: Any, **named: Any) -> Any:
@@ -169,10 +184,10 @@ class Client:
         return known.card, known.way
 
     def mute(self, kin: str) -> None:
-        self._ask("mute", "PUT", f"/muted/{quoted(kin)}")
+        self._ask("mute", "PUT", f"/muted/{quoted_name(kin, 'name of a Kin')}")
 
     def unmute(self, kin: str) -> None:
-        self._ask("unmute", "DELETE", f"/muted/{quoted(kin)}")
+        self._ask("unmute", "DELETE", f"/muted/{quoted_name(kin, 'name of a Kin')}")
 
     # conversations and upkeep
 
@@ -255,7 +270,12 @@ class Client:
     def _remote(self, name: str, remote: Remote, *given: Any, **named: Any) -> Any:
         asked, path = bound(remote.local, *given, **named), remote.path
         if "{id}" in path:
-            path = path.replace("{id}", quoted(asked.pop("memory_id")))
+            try:
+                path = path.replace("{id}", quoted(asked.pop("memory_id")))
+            except MemoryNotFound:
+                if remote.is_empty_if_unknown:
+                    return None
+                raise
         if remote.is_paged:
             return self._pages(name, remote, path, {**asked, "limit": PAGE})
         answer = read(remote.answer, self._ask(name, remote.method, path, asked or None))
@@ -299,6 +319,9 @@ class Client:
             if response.is_error:
                 raise_for(response, name)
             return response.json()
+        except httpx.InvalidURL:
+            size = max(len(str(one).encode()) for one in (given or {"": ""}).values())
+            raise TooLarge("an argument", size, ADDRESS_BYTES) from None
         except (httpx.HTTPError, ValueError) as error:
             host = self._http.base_url
             raise Unreachable(f"{host} does not answer: {error or type(error).__name__}") from error

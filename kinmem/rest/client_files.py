@@ -17,16 +17,16 @@ def export(http: httpx.Client, target: str | Path | IO[bytes]) -> Exported:
     if isinstance(target, str | Path):
         with whole_file(Path(target)) as file:
             return export(http, file)
-    counts: dict[str, int] = {}
+    header: dict[str, Any] = {}
     with http.stream("GET", "/export", timeout=None) as response:
         if response.is_error:
             response.read()
             raise_for(response, "export")
         for line in response.iter_lines():
             target.write(line.encode() + b"\n")
-            kind = str(json.loads(line).get("type"))
-            counts[kind] = counts.get(kind, 0) + 1
-    return Exported(counts)
+            known = json.loads(line)
+            header = known if known["type"] == "header" else header  # the last one is right
+    return Exported(header["counts"])
 
 
 def import_(http: httpx.Client, path: str | Path, *, dry_run: bool) -> Import:

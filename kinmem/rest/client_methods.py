@@ -32,6 +32,8 @@ class Remote:
     answer: Any
     part: str | None = None
     """The field of the answer that is returned; None: all of it."""
+    is_empty_if_unknown: bool = False
+    """Whether it is None for an id that is no memory's."""
     is_paged: bool = False
     """Whether the parts of all pages are returned together."""
 
@@ -44,9 +46,13 @@ REMOTE: Mapping[str, Remote] = {
     "chunk": Remote(Views.chunk, "GET", "/memories/{id}/chunk", memories.Said, "text"),
     "restore": Remote(Memories.restore, "POST", "/memories/{id}/restore", Memory),
     "confirm": Remote(Memories.confirm, "POST", "/memories/{id}/confirm", Memory),
-    "vitals": Remote(Views.vitals, "GET", "/memories/{id}/vitals", memories.Life, "vitals"),
+    "vitals": Remote(
+        *(Views.vitals, "GET", "/memories/{id}/vitals", memories.Life, "vitals"),
+        is_empty_if_unknown=True,
+    ),
     "forecast": Remote(
-        Views.forecast, "GET", "/memories/{id}/forecast", memories.Future, "forecast"
+        *(Views.forecast, "GET", "/memories/{id}/forecast", memories.Future, "forecast"),
+        is_empty_if_unknown=True,
     ),
     "similar": Remote(Memories.similar, "GET", "/memories/{id}/similar", memories.Hits, "hits"),
     "left_out": Remote(Memories.left_out, "GET", "/left-out", memories.Hits, "hits"),

@@ -6,15 +6,24 @@ from dataclasses import MISSING, fields
 from datetime import date
 from functools import cache
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
-from kinmem.errors import InvalidInput
-from kinmem.models import Note
+from pydantic import ValidationError
+
+from kinmem.errors import InvalidInput, MemoryNotFound
+from kinmem.http.argument_errors import in_short
+from kinmem.models import Note, Stored
+from kinmem.rest.memory_endpoints import New
+from kinmem.rest.requests import ID_CHARACTERS
 from kinmem.text import LONE_SURROGATES
 
 # Keyword arguments that are not sent.
 UNSENT = frozenset({"progress"})
+# Keyword arguments, behind two stars, of which None says the same as nothing.
+RESTRICTING = frozenset({"where", "known"})
+# What an address cannot hold in the place of an id.
+NO_IDS = frozenset({"", ".", ".."})
 
 
 def bound(local: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any]:
@@ -28,7 +37,7 @@ def bound(local: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any
     for name, value in signature_of(local).bind(None, *given, **named).arguments.items():
         parameter = parameters[name]
         if parameter.kind is Parameter.VAR_KEYWORD:
-            told |= value
+            told |= filled(value) if name in RESTRICTING else value
         elif name != "self" and not (value is None and parameter.default is None):
             told[name] = value
     return {name: value for name, value in told.items() if name not in UNSENT}
@@ -78,6 +87,17 @@ def noted(item: Note | Mapping[str, Any] | str) -> dict[str, Any]:
     }
 
 
+def outcome_or_note(item: Note | Mapping[str, Any] | str) -> Stored | dict[str, Any]:
+    """Return an item of many as the server takes it, or its refusal: one that is wrong must not
+    keep the others from being stored."""
+    note = plain(noted(item))
+    try:
+        New.model_validate(note)
+    except ValidationError as error:
+        return Stored("refused", reason=in_short(error, list(New.model_fields), New))
+    return cast(dict[str, Any], note)
+
+
 def named(record: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that differ from their defaults."""
     given = {field.name: getattr(record, field.name) for field in fields(record)}
@@ -90,7 +110,18 @@ def named(record: Any) -> dict[str, Any]:
 
 
 def quoted(id: Any) -> str:
-    """Return what stands for an id in an address."""
+    """Return what stands for a memory's id in an address. Raises MemoryNotFound for what can be
+    none."""
     if not isinstance(id, str):
         raise InvalidInput(f"an id must be text, not {type(id).__name__}")
+    if id in NO_IDS or "/" in id or len(id) > ID_CHARACTERS:
+        raise MemoryNotFound(id)
     return quote(LONE_SURROGATES.sub("\ufffd", id), safe="")
+
+
+def quoted_name(name: Any, what: str) -> str:
+    """Do the same for another name. Raises InvalidInput."""
+    try:
+        return quoted(name)
+    except MemoryNotFound:
+        raise InvalidInput(f"{name[:ID_CHARACTERS]!r} is no {what}") from None

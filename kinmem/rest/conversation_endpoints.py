@@ -14,6 +14,7 @@ from kinmem.models import Memory
 from kinmem.models.turns import Happening, Message, Observed, Session
 from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import NodeCount, Paged, Place, Text, When
+from kinmem.service.conversations import session_name
 
 group = Group("Conversations")
 
@@ -26,8 +27,8 @@ Conversation = Annotated[Text, Field(description="which conversation")]
 
 
 class ToolOutput(Asked):
-    tool: str
-    text: str
+    tool: str = ""
+    text: str = ""
     id: str = ""
 
 
@@ -41,11 +42,12 @@ class Turn(Asked):
     tools: Annotated[tuple[ToolOutput, ...], Field(max_length=MOST_TOOLS)] = ()
     client: str | None = None
     place: Place | None = None
+    trusted: Annotated[bool, Field(description="false: a model hands it over")] = True
 
 
 @group("POST", "/turns", "write", takes_key=True)
 def record_turn(call: Call, asked: Turn) -> Observed:
-    """Keep a turn that is over; kinmem learns from it in the background."""
+    """Store a finished turn; kinmem learns from it in the background."""
     given = {"client": call.client, **asked.given()}
     given["tools"] = [tool.given() for tool in asked.tools]
     return call.service.record_turn(
@@ -71,8 +73,7 @@ class Heard(Asked):
 
 @group("POST", "/observe", "write", is_harmless=True)
 def observe(call: Call, asked: Heard) -> Observed:
-    """Keep one message of a conversation; a prompt is answered with notes, ready to be added to
-    it."""
+    """Store one message of a conversation. The answer to a prompt has notes to be added to it."""
     given = {"client": call.client, **asked.given()}
     return call.service.observe(
         given.pop("event"), given.pop("session"), given.pop("turn", None), **given
@@ -96,7 +97,7 @@ class InSession(Of, Paged):
 @group("GET", "/turns", "read")
 def turns(call: Call, asked: InSession) -> Messages:
     """Return messages of a session, in order; none for an unknown one."""
-    read = partial(call.service.store.turns.messages, asked.session)
+    read = partial(call.service.store.turns.messages, session_name(asked.session))
     return _page(read, asked)
 
 
@@ -123,7 +124,8 @@ def became(call: Call, asked: InSession) -> Learned:
     """Return what was learned from each turn of a session, in any state, in the order of the ids;
     a memory that was learned from two turns is listed with both."""
     store = call.service.store
-    found = store.turns.became(asked.session, after=asked.cursor or "", limit=asked.limit + 1)
+    session, after = session_name(asked.session), asked.cursor or ""
+    found = store.turns.became(session, after=after, limit=asked.limit + 1)
     ids = sorted({id for some in found.values() for id in some})
     known, last = store.memories(ids[: asked.limit]), ids[: asked.limit][-1:]
     shown = {
@@ -147,7 +149,7 @@ class Count:
 
 @group("POST", "/turns/retry", "write")
 def retry(call: Call) -> Count:
-    """Try again what is parked or waits; answers how many messages."""
+    """Retry messages that are parked or waiting; returns how many there are."""
     return Count(call.service.retry())
 
 

@@ -4,9 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from kinmem.models import Category, Scope
+from kinmem.models import Category, Scope, State, Tier
 from kinmem.rest.declaration import Asked
-from kinmem.sizes import BATCH_BYTES
 from kinmem.validation import MOST_LISTED
 
 # Stands for a value that the caller has not named. It reaches nothing: see Asked.given.
@@ -32,9 +31,7 @@ Trusted = Annotated[
 Releases = Annotated[
     bool, Field(description="false: nothing leaves quarantine, whatever the token's scope")
 ]
-BatchName = Annotated[
-    str | None, Field(description="a name; undone together", max_length=BATCH_BYTES)
-]
+BatchName = Annotated[str | None, Field(description="a name, by which it is undone together")]
 Sort = Literal["newest", "oldest", "importance", "used"]
 NodeCount = Annotated[int, Field(ge=1, le=MOST_LISTED)]
 
@@ -48,6 +45,11 @@ class Where(Asked):
     tags: Annotated[Tags, Field(description="all of them")] = LEFT_OUT
     since: When = LEFT_OUT
     until: When = LEFT_OUT
+    as_of: Annotated[When, Field(description="what was valid then")] = LEFT_OUT
+    include_archived: bool = False
+    state: Annotated[State, Field(description="left out: active and stale")] = LEFT_OUT
+    tier: Annotated[Tier, Field(description="how well it is kept")] = LEFT_OUT
+    speaker: Annotated[str, Field(description="who said it")] = LEFT_OUT
     place: Place = LEFT_OUT
 
 

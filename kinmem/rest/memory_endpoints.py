@@ -10,7 +10,7 @@ from pydantic import Field
 from kinmem.conversation.sanitize import ESCAPED, disarmed, restored
 from kinmem.errors import InvalidInput
 from kinmem.knowledge.connections import Connection
-from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, State, Stored
+from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
 from kinmem.models.links import Relation
 from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import (
@@ -25,7 +25,6 @@ from kinmem.rest.fields import (
     Tags,
     Text,
     Trusted,
-    When,
     Where,
 )
 from kinmem.upkeep.forecast import Forecast
@@ -39,8 +38,6 @@ class Question(Where):
     query: Text
     limit: Annotated[int, Field(ge=1, le=100)] = LEFT_OUT
     mode: Annotated[Mode, Field(description="a ranking profile")] = LEFT_OUT
-    as_of: Annotated[When, Field(description="what was valid then")] = LEFT_OUT
-    include_archived: bool = False
     session: Annotated[str, Field(description="the conversation of a follow-up")] = LEFT_OUT
 
 
@@ -52,12 +49,11 @@ def recall(call: Call, asked: Question) -> Answer:
 
 @group("GET", "/recall", "read")
 def recall_by_address(call: Call, asked: Question) -> Answer:
-    """Do the same as POST /recall, for whoever has an address only."""
+    """Do the same as POST /recall, for clients that can only send an address."""
     return call.service.recall(**asked.given())
 
 
 class Listing(Where, Paged):
-    state: Annotated[State, Field(description="left out: active and stale")] = LEFT_OUT
     sort: Sort = "newest"
 
 
@@ -93,7 +89,7 @@ class Outcomes:
 
 @group("POST", "/memories/batch", "write", takes_key=True)
 def memorize_many(call: Call, asked: Batch) -> Outcomes:
-    """Store up to 100 memories. An item that cannot be stored is refused, and harms no other."""
+    """Store up to 100 memories. An item that cannot be stored is refused; the others are stored."""
     notes = [{"client": call.client, **item.given()} for item in asked.items]
     if call.key is None:
         _may_store(call, [(None, item) for item in asked.items])
@@ -142,7 +138,7 @@ class Said:
 
 @group("GET", "/memories/{id}/text", "read")
 def text(call: Call) -> Said:
-    """Return everything that a memory says; of a document the whole text."""
+    """Return the whole text of a memory or document."""
     store = call.service.store
     said = store.documents.readable(call.id)
     if store.get(call.id).is_held:
@@ -283,7 +279,7 @@ class Linked:
 
 @group("GET", "/links", "read")
 def links(call: Call, asked: Some) -> Linked:
-    """Return what memories are connected with; `ids` may stand there several times."""
+    """Return what each of these memories is connected with. Repeat `ids` for several."""
     return Linked(call.service.links(*asked.ids))
 
 

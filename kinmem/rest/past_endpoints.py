@@ -14,6 +14,7 @@ from kinmem.rest.fields import Lines, Paged, Releases, Write
 from kinmem.rest.shapes import HELD
 from kinmem.service.changes import MOST, Changes
 from kinmem.undo.undo import Undone
+from kinmem.validation import MOST_LISTED
 
 group = Group("Past")
 
@@ -96,7 +97,7 @@ class Back(Asked):
         int | str | None,
         Field(description="a write's number, a batch's name, or a memory's id; else the `last`"),
     ] = None
-    last: Annotated[int, Field(ge=1, le=1000, description="deliberate changes")] = 1
+    last: Annotated[int, Field(ge=1, le=MOST_LISTED, description="deliberate changes")] = 1
     cascade: Annotated[bool, Field(description="with what builds on it")] = False
     dry_run: bool = False
     releases: Releases = True

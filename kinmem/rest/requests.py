@@ -10,13 +10,13 @@ from starlette.requests import Request
 
 from kinmem.errors import InvalidInput, TooLarge
 from kinmem.http.argument_errors import in_short
+from kinmem.http.client_name import client_name
 from kinmem.rest.declaration import Asked, Endpoint
 
 JSON = "application/json"
 ETAG = re.compile(r'"([0-9]{1,15})"')
 ID_CHARACTERS = 100
 KEY_CHARACTERS = 255
-CLIENT_CHARACTERS = 120
 
 
 class Malformed(InvalidInput):
@@ -60,14 +60,14 @@ def asked_for(request: Request, endpoint: Endpoint, body: bytes) -> Asked | None
 
 
 def _query(request: Request, model: type[Asked]) -> Mapping[str, Any]:
-    """Return the query; what may be a list is one, and everything else may stand there once."""
+    """Return the query. A name may be repeated if its field is a list."""
     given: dict[str, Any] = {}
     for name, value in request.query_params.multi_items():
         field = model.model_fields.get(name)
         if field is not None and _is_list(field.annotation):
             given.setdefault(name, []).append(value)
         elif name in given:
-            raise Malformed(f"{name} stands there more than once")
+            raise Malformed(f"{name} is given more than once")
         else:
             given[name] = value
     return given
@@ -108,7 +108,7 @@ def key_of(request: Request, endpoint: Endpoint) -> str | None:
 
 def client_of(request: Request) -> str | None:
     """Return the program that calls, by its own name."""
-    return " ".join(request.headers.get("user-agent", "").split())[:CLIENT_CHARACTERS] or None
+    return client_name(request.headers.get("user-agent", ""))
 
 
 def id_of(parameters: Mapping[str, Any]) -> str:

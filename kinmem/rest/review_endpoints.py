@@ -70,13 +70,13 @@ def muted(call: Call) -> Muted:
 
 @group("PUT", "/muted/{id}", "admin")
 def mute(call: Call) -> Muted:
-    """See nothing more of what this Kin shares."""
+    """Hide everything that this Kin shares."""
     call.service.mute(call.id)
     return Muted(call.service.muted())
 
 
 @group("DELETE", "/muted/{id}", "admin")
 def unmute(call: Call) -> Muted:
-    """See again what this Kin shares."""
+    """Show what this Kin shares again."""
     call.service.unmute(call.id)
     return Muted(call.service.muted())

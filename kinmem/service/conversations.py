@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Unpack
 
+from kinmem.conversation.observe import NAME_BYTES
 from kinmem.models import Memory, Progress
 from kinmem.models.turns import Circumstances, Happening, Message, Observed, Run, Session
 from kinmem.service.components import Components
 from kinmem.store.base import Store
+from kinmem.text import clean
 from kinmem.upkeep.steps import chosen
-from kinmem.validation import MOST_LISTED, Time, checked_count
+from kinmem.validation import MOST_LISTED, Time, checked_count, checked_key, checked_text
 
 
 class Conversations:
@@ -73,8 +75,9 @@ class Conversations:
         Not `trusted` is what a model hands over: if its prompt reads like an order to an assistant,
         it is kept as the output of a tool, since nobody knows that a person has said it.
         """
-        if turn is None and idempotency_key is not None:
-            turn = f"key:{idempotency_key}"
+        key = None if idempotency_key is None else checked_key(idempotency_key)
+        if turn is None and key is not None:
+            turn = f"key:{key}"
         observe = partial(self.observe, at=at, client=client, place=place)
         if trusted or self._learn.why_held({"content": prompt}) is None:
             asked = observe("prompt", session, turn, prompt, speaker=speaker, tell=False)
@@ -107,6 +110,8 @@ class Conversations:
         if session is None:
             latest = self._store.turns.sessions(1)
             session = latest[0].name if latest else ""
+        else:
+            session = session_name(session)
         return self._compact.context(session, exact=exact)
 
     def sessions(self, limit: int = 50) -> list[Session]:
@@ -115,11 +120,11 @@ class Conversations:
 
     def turns(self, session: str) -> list[Message]:
         """Return all messages of a session, in order."""
-        return self._store.turns.messages(session)
+        return self._store.turns.messages(session_name(session))
 
     def became(self, session: str) -> Mapping[str, list[Memory]]:
         """Return by turn the memories that were learned from it, in any state."""
-        turns = self._store.turns.became(session)
+        turns = self._store.turns.became(session_name(session))
         known = self._store.memories({id for ids in turns.values() for id in ids})
         return {turn: [known[id] for id in ids if id in known] for turn, ids in turns.items()}
 
@@ -135,6 +140,11 @@ class Conversations:
         count = self._store.turns.retry()
         self._background.wake()
         return count
+
+
+def session_name(name: str) -> str:
+    """Return the name of a session as it is stored."""
+    return " ".join(clean(checked_text(name, "session"), "session", NAME_BYTES).split())
 
 
 class Care:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Unpack
+from typing import Unpack, get_args
 
 from kinmem.errors import InvalidInput
 from kinmem.learn.edit import changed_fields
@@ -30,10 +30,12 @@ from kinmem.text import clean, cut, storable
 from kinmem.undo.forget_about import Forgetting
 from kinmem.undo.scrub import Scrub, Tools
 from kinmem.undo.undo import Undone
-from kinmem.validation import Where, checked_filters
+from kinmem.validation import Where, checked_count, checked_filters, checked_text
 
 # Of a memory's text, what others are compared with.
 LIKE_CHARACTERS = 600
+# Hits of `similar` and `left_out`.
+MOST_ALIKE = 50
 
 # On the scale of all embedders, where 0 is what any two texts have in common.
 LEAST_LIKENESS = 0.2
@@ -88,6 +90,7 @@ class Memories:
         match times and, if one is named, the `session`; any other filter excludes them.
         """
         query = clean(query, "query", QUERY_BYTES)
+        session = None if session is None else storable(checked_text(session, "session"))
         limit = self._settings.recall.max_relevant if limit is None else limit
         if not 1 <= limit <= 100:
             raise InvalidInput(f"limit {limit} is not between 1 and 100")
@@ -110,6 +113,7 @@ class Memories:
 
         This is not a recall: what is found does not count as used.
         """
+        checked_count(limit, "limit", 1, MOST_ALIKE)
         memory = self._store.get(memory_id)
         text = cut(memory.content, LIKE_CHARACTERS)
         self._background.await_ready()
@@ -123,6 +127,7 @@ class Memories:
     def left_out(self, query: str, limit: int = 5) -> list[Hit]:
         """Return what fits the question but is not in use: archived, superseded, held back or
         forgotten. It does not count as used."""
+        checked_count(limit, "limit", 1, MOST_ALIKE)
         query = clean(query, "query", QUERY_BYTES)
         states = tuple(state for state in State if state not in LIVE)
         return self._recall(Request(query, limit, Filters(states=states))).hits
@@ -149,6 +154,8 @@ class Memories:
         `limit` is 1-200. `where` may have category, subject, scope, tags, state, tier, speaker,
         since and until.
         """
+        if sort not in get_args(Sort):
+            raise InvalidInput(f"sort {sort!r} is none of {', '.join(get_args(Sort))}")
         if not 1 <= limit <= 200:
             raise InvalidInput(f"limit {limit} is not between 1 and 200")
         filters = checked_filters(
@@ -251,6 +258,8 @@ class Memories:
 
     def unmute(self, kin: str) -> None:
         """See again what this Kin shares."""
+        if not KIN_NAME.fullmatch(kin):
+            raise InvalidInput(f"{kin!r} is no name of a Kin")
         self._store.others.unmute(kin)
         self._recall.clear()
 

@@ -4,6 +4,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from math import ceil
 from typing import Any
@@ -18,6 +19,7 @@ from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
 from kinmem.service.components import Components, Ground
 from kinmem.sizes import checked_sizes
 from kinmem.store.history import batch_name, is_of_erased, keyed_name, of_key
+from kinmem.text import storable
 from kinmem.validation import checked_key, checked_links
 
 BATCH = 100
@@ -143,6 +145,7 @@ class Storing:
         Vectors and the search for semantic duplicates follow in the background (see settle). An
         item that cannot be stored is refused without affecting the others.
         """
+        checked_sizes({"batch": batch})
         placed = [self._placed(_note(item)) for item in items]
         notes = [one for one in placed if isinstance(one, Note)]
         batch = self._border.passed(batch, "batch") if batch else batch_name("many")
@@ -176,6 +179,9 @@ class Storing:
     ) -> Stored:
         """Store a document. Documents with the same `batch` are undone together."""
         checked_sizes(given)
+        checked_sizes({"batch": batch})
+        if given.place is not None:
+            given = replace(given, place=storable(given.place))
         stored = self._documents.add(given, batch, progress)
         if stored.id and stored.status in ("created", "updated"):
             self._renewal.of_new_document(stored.id)

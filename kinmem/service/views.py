@@ -19,10 +19,10 @@ from kinmem.models.turns import Run
 from kinmem.recall.conversation import as_memory
 from kinmem.service.components import Ground
 from kinmem.store.base import newer_of
-from kinmem.text import folded
+from kinmem.text import folded, storable
 from kinmem.upkeep.forecast import Forecast, forecast
 from kinmem.upkeep.priority import Vitals, vitals
-from kinmem.validation import MOST_LISTED, Time, checked_count
+from kinmem.validation import MOST_LISTED, Time, checked_count, checked_text
 
 # Entities that are searched for a prefix.
 MOST_NAMES = 1000
@@ -127,7 +127,8 @@ class Views:
         """Return names of entities that begin with the prefix, those with the most memories
         first."""
         checked_count(limit, "limit", 1, MOST_NAMES)
-        wanted, known = folded(prefix), self._store.graph.most_told(MOST_NAMES)
+        wanted = folded(checked_text(prefix, "prefix"))
+        known = self._store.graph.most_told(MOST_NAMES)
         return [entity.name for entity in known if entity.key.folded.startswith(wanted)][:limit]
 
     def graph(self, limit: int = 500) -> Picture:
@@ -141,7 +142,8 @@ class Views:
 
     def chunk(self, memory_id: str, number: int) -> str:
         """Return the text of a document's chunk, numbered from 1. Raises InvalidInput."""
-        chunks = self._store.documents.parts(memory_id, number - 1, 1) if number > 0 else []
+        is_number = 0 < number <= MOST_LISTED
+        chunks = self._store.documents.parts(memory_id, number - 1, 1) if is_number else []
         for place, text in chunks:
             return "(held back: reads like an instruction)" if place.held else text.strip()
         raise InvalidInput(f"memory {memory_id} has no chunk {number}; recall names them")
@@ -168,7 +170,8 @@ class Views:
 
     def subjects(self, prefix: str = "", limit: int = 100) -> list[str]:
         """Return known subjects that begin with the prefix, most used first."""
-        return self._store.subjects(prefix, limit)
+        checked_count(limit, "limit", 1, MOST_NAMES)
+        return self._store.subjects(storable(checked_text(prefix, "prefix")), limit)
 
     def growth(self) -> Mapping[str, int]:
         """Return how many visible memories were stored on each day; see Memories.growth."""

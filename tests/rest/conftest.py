@@ -1,4 +1,4 @@
-"""A server that all tests of a module share, with a token of each scope."""
+"""A server that all tests of the folder share, with a token of each scope."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -53,7 +53,7 @@ def serving(home: Path, **settings: str) -> Iterator[Api]:
         yield Api(server, clients)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with serving(tmp_path_factory.mktemp("rest")) as it:
         yield it

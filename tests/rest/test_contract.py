@@ -21,7 +21,7 @@ from kinmem.rest.openapi import openapi
 from tests.rest.conftest import Api, serving
 from tests.sweeps import rounds
 
-EXAMPLES = rounds(200, 6)
+EXAMPLES = rounds(150, 3)
 # Refused for what they mean (a time, a secret, a cursor), they are as described all the same:
 # that what fits is accepted cannot be checked. The stream goes on for as long as it is asked to.
 CHECKS = [
