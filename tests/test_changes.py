@@ -1,11 +1,17 @@
 """What has changed since a reader last looked, whichever process changed it."""
 
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from kinmem.backup.restore import restore
 from kinmem.errors import InvalidInput
 from kinmem.service import Service
+from tests.backups import backups_of
+from tests.conftest import MovableClock
+from tests.store.poison import open_on
 from tests.sweeps import rounds
 
 
@@ -185,3 +191,60 @@ def test_who_is_muted_is_not_told_of(service_of: Callable[..., Service]) -> None
     ben.memorize("the kettle is broken", scope="shared")
 
     assert told(ana, since) == []
+
+
+def test_a_cursor_from_before_a_restore_says_so_whatever_was_stored_since(
+    home: Path, clock: MovableClock
+) -> None:
+    with closing(open_on(home, clock)) as ana:
+        for n in range(3):
+            ana.memorize(f"shelf {n} holds {n} cups")
+    backups = backups_of(home)
+    made = backups.make()
+    with closing(open_on(home, clock)) as ana:
+        ana.memorize("the lost harbour is in the west", scope="shared")
+        lost = ana.changes()
+        assert not lost.is_reset
+    restore(backups, made.path)
+
+    with closing(open_on(home, clock)) as ana:
+        for n in range(9):
+            ana.memorize(f"mountain {n} is {n * 7} metres high", scope="shared")
+        now, then = (int(one.cursor.split(".")[0]) for one in (ana.changes(), lost))
+        assert now > then
+        found = ana.changes(lost.cursor)
+
+        assert found.is_reset
+        assert len(told(ana, "0", limit=5)) == 12
+        assert ana.changes(found.cursor).parts == frozenset()
+
+
+@pytest.mark.parametrize("counter", [0, 2], ids=["line", "turn"])
+def test_a_cursor_beyond_the_end_is_of_other_files(service: Service, counter: int) -> None:
+    service.memorize("tea at four")
+    numbers = service.changes().cursor.split(".")
+    numbers[counter] = str(int(numbers[counter]) + 1)
+
+    assert service.changes(".".join(numbers)).is_reset
+
+
+def test_a_damaged_line_hides_no_other(service_of: Callable[..., Service]) -> None:
+    ana, ben = service_of("ana", resident=False), service_of("ben", resident=False)
+    ids = [ana.memorize(f"ship {n} carries {n} tons").id for n in range(8)]
+    shared = [ben.memorize(f"port {n} has {n} piers", scope="shared").id for n in range(5)]
+    files = ana.store._files  # type: ignore[attr-defined]
+    with files.own.database.writing() as db:
+        db.run("UPDATE history SET at = 'broken' WHERE seq IN (2, 3)")
+    with files.shared.database.writing() as db:
+        db.run("UPDATE published SET at = 'broken' WHERE memory = ?", (shared[1],))
+
+    left = [*ids[:1], *ids[3:], *shared[:1], *shared[2:]]
+    for limit in (1, 2, 3, 1000):
+        assert [id for _, id, _ in told(ana, "0", limit)] == left
+    assert [one.memory_id for one in ana.history(limit=6)] == [*ids[:2:-1], ids[0]]
+
+    for importance in (9, 8):
+        ana.update_memory(ids[7] or "", importance=importance)
+    with files.own.database.writing() as db:
+        db.run("UPDATE history SET at = 'broken' WHERE seq = 9")
+    assert [line.action for line in ana.history(ids[7], limit=2)] == ["updated", "created"]

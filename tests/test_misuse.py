@@ -1,12 +1,14 @@
 """Wrong arguments of every tool: which one was meant, and what it must be."""
 
 from collections.abc import Callable
+from typing import Annotated
 
 import pytest
 from mcp import Client
 from mcp.types import TextContent
+from pydantic import BaseModel, Field, ValidationError
 
-from kinmem.http.argument_errors import OTHER_WORDS, nearest
+from kinmem.http.argument_errors import OTHER_WORDS, in_short, nearest
 from kinmem.mcp.protocol import build
 from kinmem.mcp.tools import tools
 from kinmem.service import Service
@@ -93,6 +95,35 @@ async def test_what_an_argument_must_be_is_said_without_pydantics_words(
 
     assert told in text
     assert "valid" not in text.removeprefix("invalid")
+
+
+class Inner(BaseModel, extra="forbid"):
+    content: str
+
+
+class Outer(BaseModel, extra="forbid"):
+    items: Annotated[tuple[Inner, ...], Field(min_length=1)] = (Inner(content="x"),)
+    write: Annotated[int, Field(le=2**63 - 1)] = 0
+    query: Annotated[str, Field(min_length=1)] = "x"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"write": 2**63}, "write must be at most 9223372036854775807"),
+        ({"query": ""}, "query must have at least 1 character"),
+        ({"items": []}, "items must have at least 1 item"),
+        (
+            {"items": [{"content": "x", "foo": 1}]},
+            "there is no argument 'items[0].foo'; there are content",
+        ),
+    ],
+)
+def test_a_fault_is_told_once_and_where_it_is(given: dict[str, object], told: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        Outer.model_validate(given)
+
+    assert in_short(raised.value, list(Outer.model_fields), Outer) == told
 
 
 def test_every_word_that_is_understood_stands_for_an_argument_of_some_tool() -> None:

@@ -82,10 +82,13 @@ def in_short(error: ValidationError, names: Sequence[str], shape: Any = None) ->
     """
     problems = error.errors(include_url=False)[:MOST_READ]
     meant = {_meant(problem, _names_at(problem, names, shape)) for problem in problems}
+    # Pydantic counts no item that has a fault of its own.
+    inside = {problem["loc"][:end] for problem in problems for end in range(len(problem["loc"]))}
     sentences = [
         _sentence(problem, _names_at(problem, names, shape))
         for problem in problems
         if not (problem["type"].startswith("missing") and problem["loc"] in meant)
+        and not (problem["type"] == "too_short" and problem["loc"] in inside)
     ]
     return "; ".join(sentences[:MOST_TOLD])
 
@@ -119,16 +122,26 @@ def _sentence(problem: Any, names: Sequence[str]) -> str:
         return _unknown(problem, names)
     if kind in ("literal_error", "enum"):
         return f"{where} must be one of {context['expected']}"
-    if kind in ("too_short", "too_long"):
-        most = "at least" if kind == "too_short" else "at most"
-        return f"{where} must have {most} {context.get('min_length', context.get('max_length'))}"
+    if kind.endswith(("too_short", "too_long")):
+        return f"{where} must have {_length(kind, context)}"
     for sign, words in BOUNDS.items():
         if sign in context:
-            return f"{where} must be {words} {context[sign]:g}"
+            return f"{where} must be {words} {_figure(context[sign])}"
     wanted = KINDS.get(kind.partition("_")[0])
-    if wanted and not kind.startswith("string_too"):
+    if wanted:
         return f"{where} must be {wanted}, not {_given(problem['input'])}"
     return f"{where} {problem['msg']}".replace(" Input should", " must").strip()
+
+
+def _length(kind: str, context: Mapping[str, Any]) -> str:
+    most = "at least" if kind.endswith("too_short") else "at most"
+    count = context.get("min_length", context.get("max_length"))
+    one = "character" if kind.startswith("string") else "item"
+    return f"{most} {count} {one if count == 1 else one + 's'}"
+
+
+def _figure(bound: Any) -> str:
+    return f"{bound:g}" if isinstance(bound, float) else str(bound)
 
 
 def _unknown(problem: Any, names: Sequence[str]) -> str:
@@ -171,7 +184,11 @@ def _names_at(problem: Any, names: Sequence[str], shape: Any) -> Sequence[str]:
         return names
     fields = {field.alias or name: field for name, field in shape.model_fields.items()}
     field = fields.get(str(problem["loc"][0]))
-    inner = object_in(field.annotation) if field else None
+    annotation = field.annotation if field else None
+    for part in get_args(annotation):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            return list(part.model_fields)
+    inner = object_in(annotation)
     return _keys(inner) if inner else names
 
 

@@ -97,7 +97,8 @@ def picture(store: Store, limit: int) -> Picture:
     """Return at most `limit` live memories, those with the most links first, then by priority; the
     entities that two or more of them are about, at most 200; and the edges between them, at most
     5,000 links."""
-    ids = store.links.densest(limit)
+    densest = store.links.densest(limit + 1)
+    ids = densest[:limit]
     known = store.memories(ids)
     memories = [known[id] for id in ids if id in known]
     links = _links_between(store, known)
@@ -109,7 +110,7 @@ def picture(store: Store, limit: int) -> Picture:
         for edge in store.graph.edges(entities)
         if edge.source in entities and edge.target in entities
     ]
-    is_cut = len(ids) == limit or len(links) > MOST_EDGES or len(common) > MOST_ENTITIES
+    is_cut = len(densest) > limit or len(links) > MOST_EDGES or len(common) > MOST_ENTITIES
     listed = [entities[key] for key in common if key in entities]
     return Picture(memories, links[:MOST_EDGES], listed, about, relations, is_cut)
 

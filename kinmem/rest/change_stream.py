@@ -93,6 +93,9 @@ async def _told(
         try:
             found = await look(found.cursor)
         except KinmemError as error:
+            if error.retry:  # another process has the file for a moment
+                await anyio.sleep(LOOK_SECONDS)
+                continue
             yield json.dumps({"error": told_of(error)}).encode() + b"\n"
             return
         if found.parts or found.is_reset:

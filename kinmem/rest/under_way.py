@@ -29,8 +29,9 @@ class UnderWay:
     def result(self, service: Service, what: Hashable, work: Callable[[Progress], T]) -> T | None:
         """Return or raise the result; None if the work continues after PATIENCE."""
         with self._lock:
+            self._sweep()
             works = self._works.setdefault(service, {})
-            if what not in works or works[what].is_stale:
+            if what not in works:
                 works[what] = Work(work)
             going = works[what]
         try:
@@ -41,6 +42,15 @@ class UnderWay:
         if found is not None:
             self._end(works, what, going)
         return found
+
+    def _sweep(self) -> None:
+        """Drop what nobody has asked for in time. Work holds its service, which would never be
+        freed."""
+        for service, works in list(self._works.items()):
+            for what in [what for what, work in works.items() if work.is_stale]:
+                del works[what]
+            if not works:
+                del self._works[service]
 
     def _end(self, works: dict[Hashable, "Work"], what: Hashable, work: "Work") -> None:
         with self._lock:

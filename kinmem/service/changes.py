@@ -1,17 +1,18 @@
 """Service: what has changed since a reader last looked, by whatever process."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Literal
 
 from kinmem.errors import InvalidInput
 from kinmem.service.components import Ground
-from kinmem.store.history import Position
+from kinmem.store.history import EPOCH, Position
 from kinmem.validation import checked_count, checked_text
 
 MOST = 1000
 START = "0"
+COUNTED = tuple(field.name for field in fields(Position))
 
 Part = Literal["memories", "upkeep", "turns", "shared"]
 
@@ -66,7 +67,9 @@ class ChangesView:
         checked_count(limit, "limit", 1, MOST)
         known = None if since is None else _read(since)
         here = self._store.changes.position()
-        if known is None or _is_ahead(known, here):
+        if known == Position():
+            known = replace(known, revision=_epoch(here.revision), published=_epoch(here.published))
+        if known is None or _is_of_others(known, here):
             return Changes(frozenset(), (), _cursor(here), is_reset=known is not None)
         if known == here:
             return Changes(frozenset(), (), since or START)
@@ -137,9 +140,14 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _is_ahead(known: Position, here: Position) -> bool:
+def _is_of_others(known: Position, here: Position) -> bool:
+    """Return whether the position is one of other files than these."""
     return (
-        known.revision > here.revision
-        or known.published > here.published
-        or known.shared > here.shared
+        _epoch(known.revision) != _epoch(here.revision)
+        or _epoch(known.published) != _epoch(here.published)
+        or any(getattr(known, name) > getattr(here, name) for name in COUNTED)
     )
+
+
+def _epoch(revision: int) -> int:
+    return revision // EPOCH * EPOCH

@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -151,10 +152,21 @@ class Past(Protocol):
         ...
 
 
+EPOCH = 1 << 24
+"""Revisions in the life of a file. What replaces it, a backup for example, begins at another
+multiple of it, at random: so a position tells whether it comes from these files."""
+
+
+def new_epoch() -> int:
+    """Return the revision at which a file begins that takes the place of another."""
+    return secrets.randbelow(1 << 32) * EPOCH
+
+
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a Kin's memory has come. As long as its files stay the same, no number decreases, and
-    one at least increases with whatever any process changes that a reader could notice."""
+    """How far a Kin's memory has come. As long as its files stay the same, no number decreases
+    but that of turns, when the last ones are deleted, and one at least increases with whatever any
+    process changes that a reader could notice."""
 
     line: int = 0
     """The latest history line."""
@@ -278,6 +290,12 @@ def erased_call(name: str, memory: str) -> str:
     """Return the name that the writes of a call get when the memory that it has stored is erased:
     it tells that the key was used, and nothing of the text."""
     return f"{of_key(name)}erased-{memory}"
+
+
+def is_of_call(name: object) -> bool:
+    """Return whether it is the name of what a call with a key has written, erased or not: hashes
+    that look like a secret and are none."""
+    return isinstance(name, str) and name.startswith(KEYED)
 
 
 def is_of_erased(name: str) -> bool:

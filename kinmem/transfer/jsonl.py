@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from kinmem.errors import InvalidInput
 from kinmem.language import content_hash
+from kinmem.store.history import is_of_call
 from kinmem.store.records import FORMAT, VERSION, Header, Record
 from kinmem.validation import Border, HasSecret
 
@@ -45,17 +46,39 @@ def as_line(values: Values) -> bytes:
 
 
 def passed(values: Values, border: Border) -> Values:
-    """Return a record as it may pass; the same object if nothing changes.
+    """Return a record as it may pass; the same object if nothing changes. Names of calls with a
+    key stay.
 
     Raises HasSecret if secrets are refused, or if a document has one: its chunks would no longer
     stand where they say.
     """
-    left = border.passed(values, "it")
-    if left is not values and (memory := left.get("memory")):
+    bare = _without_calls(values)
+    left = border.passed(bare, "it")
+    if left is bare:
+        return values
+    if left.get("history"):
+        left["history"] = list(map(_named_as, left["history"], values["history"]))
+    if memory := left.get("memory"):
         if left["chunks"] is not None or left["earlier_texts"]:
             raise HasSecret("it is a document that holds a secret")
         memory["content_hash"] = content_hash(memory["content"])
     return left
+
+
+def _without_calls(values: Values) -> Values:
+    lines = values.get("history")
+    if not isinstance(lines, list) or not any(map(_is_of_call, lines)):
+        return values
+    bare = [{**line, "batch": None} if _is_of_call(line) else line for line in lines]
+    return {**values, "history": bare}
+
+
+def _named_as(line: Any, before: Any) -> Any:
+    return {**line, "batch": before["batch"]} if _is_of_call(before) else line
+
+
+def _is_of_call(line: Any) -> bool:
+    return isinstance(line, dict) and is_of_call(line.get("batch"))
 
 
 def lines(file: IO[bytes]) -> Iterator[Line]:

@@ -733,3 +733,24 @@ def test_lines_of_a_memory_replaced_keep_their_order(service_of: ServiceOf) -> N
 
     found = [one for one in ana.store.transfer.records() if isinstance(one, MemoryRecord)]
     assert found == [first, later]
+
+
+@pytest.mark.parametrize("secrets", ["refuse", "redact"])
+def test_the_names_of_calls_with_a_key_are_no_secrets(
+    service_of: ServiceOf, tmp_path: Path, secrets: str
+) -> None:
+    """Eight keys: which hashes look like a secret is a matter of chance."""
+    ana = service_of("ana", resident=False, KINMEM_SECRETS=secrets)
+    calls = {f"k{n}": f"Trains leave platform {n} for city {n}" for n in range(8)}
+    ids = {key: ana.memorize(text, idempotency_key=key).id for key, text in calls.items()}
+    assert ana.scrub().is_empty
+    ana.scrub().carry_out()
+    data = exported(ana)
+    assert b"redacted" not in data
+
+    there = service_of("ana", KINMEM_HOME=tmp_path / "elsewhere", KINMEM_SECRETS=secrets)
+    assert moved(data, tmp_path, there).memories == len(calls)
+
+    for key, text in calls.items():
+        again = there.memorize(text, idempotency_key=key)
+        assert again.id == ids[key] and "done before" in str(again.reason)

@@ -1,5 +1,7 @@
 """The graph of the topology view: what is in it, what filters leave, and where it is drawn."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +9,7 @@ import numpy as np
 from kinmem.web.drawn_graph import Graph, Join, Node, filtered, graph_of
 from kinmem.web.kept import LONGEST, Kept
 from kinmem.web.layout import positions
+from kinmem.web.views.topology import _line
 from tests.web.conftest import Site
 from tests.web.test_memory_views import stored
 
@@ -93,3 +96,51 @@ def test_what_is_kept_is_made_anew_after_a_change_and_after_a_while(site: Site) 
     assert kept.of(site.service, "x", make) == 2
     now[0] += LONGEST + 1
     assert kept.of(site.service, "x", make) == 3
+
+
+def test_what_two_ask_for_at_once_is_made_once(site: Site) -> None:
+    kept, made = Kept(), []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def make() -> int:
+        made.append(1)
+        begun.set()
+        go_on.wait(10)
+        return len(made)
+
+    with ThreadPoolExecutor(2) as tabs:
+        first = tabs.submit(kept.of, site.service, "x", make)
+        assert begun.wait(10)
+        second = tabs.submit(kept.of, site.service, "x", make)
+        wait([second], 0.05)
+        go_on.set()
+        assert (first.result(10), second.result(10)) == (1, 1)
+
+
+def test_a_stated_relation_is_said_from_its_source() -> None:
+    graph = Graph(
+        {"Ana": node("Ana", "entity"), "Acme": node("Acme", "entity")},
+        [Join("Ana", "Acme", "stated", "works at")],
+        is_cut=False,
+    )
+
+    assert [_line(graph, graph.nodes[id]).ties[0].is_from for id in graph.nodes] == [False, True]
+
+
+def test_what_is_drawn_says_what_it_counts(site: Site) -> None:
+    stored(site, "Maya lives in Lyon since May", subject="Maya")
+    stored(site, "Maya lives in Berlin now", subject="Maya")
+    with site.client() as client:
+        nodes = client.get("/topology/graph").json()["nodes"]
+
+    assert {node["ties"] for node in nodes if node["many"] == 2} == {"2 connections"}
+    assert all(node["ties"].startswith(f"{node['many']} connection") for node in nodes)
+
+
+def test_a_picture_with_room_for_all_is_not_cut(site: Site) -> None:
+    for n in range(3):
+        stored(site, f"Shelf {n} holds {n} cups")
+    count = len(site.service.graph().memories)
+
+    assert not site.service.graph(count).is_cut
+    assert site.service.graph(count - 1).is_cut

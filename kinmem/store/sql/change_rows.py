@@ -2,12 +2,13 @@
 
 import json
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kinmem.models import Event
 from kinmem.store.history import Position, Published
-from kinmem.store.sql.damage import Row, readable
-from kinmem.store.sql.history_rows import events
+from kinmem.store.sql.damage import Row, filled, readable
+from kinmem.store.sql.history_rows import COLUMNS, events_of
 
 if TYPE_CHECKING:
     from kinmem.store.sql.sharing import Files
@@ -17,6 +18,9 @@ POSITION = """
     FROM revision
 """
 SHARED_POSITION = "SELECT number, (SELECT max(seq) FROM published) FROM revision"
+LINES = f"""
+    SELECT seq, {COLUMNS} FROM history WHERE seq > :after AND kin = :kin ORDER BY seq LIMIT :limit
+"""
 SHARED = """
     SELECT p.seq, p.memory, p.kin, p.at, m.state NOT IN ('deleted', 'quarantined')
     FROM published p LEFT JOIN memories m ON m.id = p.memory
@@ -38,16 +42,25 @@ class SqlChanges:
         return Position(line or 0, revision, turn or 0, published, number or 0)
 
     def lines(self, after: int, limit: int) -> list[Event]:
-        which = "seq > :after AND kin = :kin ORDER BY seq LIMIT :limit"
-        bound = {"after": after, "kin": self._files.kin, "limit": limit}
-        return events(self._files.own.database, which, bound)
+        own = self._files.own.database
+
+        def rows(behind: int, count: int) -> list[Row]:
+            return own.rows(LINES, {"after": behind, "kin": self._files.kin, "limit": count})
+
+        return filled(rows, partial(events_of, damage=own.damage), after, limit)
 
     def shared(self, after: int, limit: int) -> list[Published]:
         files = self._files
         muted = json.dumps(sorted(files.muted))
-        bound = {"after": after, "kin": files.kin, "muted": muted, "limit": limit}
-        rows = files.shared.database.rows(SHARED, bound)
-        return readable(rows, _published, "published", files.own.database.damage)
+        damage = files.own.database.damage
+
+        def rows(behind: int, count: int) -> list[Row]:
+            bound = {"after": behind, "kin": files.kin, "muted": muted, "limit": count}
+            return files.shared.database.rows(SHARED, bound)
+
+        return filled(
+            rows, lambda some: readable(some, _published, "published", damage), after, limit
+        )
 
 
 def _published(row: Row) -> Published:

@@ -90,3 +90,21 @@ def readable(
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             damage.note(table, row[0], f"it cannot be read: {error}")
     return found
+
+
+def filled(
+    rows: Callable[[int, int], list[Row]],
+    convert: Callable[[list[Row]], list[One]],
+    behind: int,
+    limit: int,
+) -> list[One]:
+    """Return as many as are asked for, or all that follow: damaged rows, which `convert` leaves
+    out, end nothing. `rows` returns as many behind a number; rows begin with theirs."""
+    found: list[One] = []
+    while (wanted := limit - len(found)) > 0:
+        some = rows(behind, wanted)
+        found += convert(some)
+        if len(some) < wanted:
+            break
+        behind = some[-1][0]
+    return found

@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from datetime import datetime, timedelta
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from kinmem.models import Event, Memory
 from kinmem.store.records import IMPORTED
-from kinmem.store.sql.damage import Damage, Row, readable
+from kinmem.store.sql.damage import Damage, Row, filled, readable
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import IN_IDS, as_json, as_text, column, fields_of, time_text
 
@@ -72,6 +73,19 @@ def events(database: Database, which: str, bound: Mapping[str, Any]) -> list[Eve
 def events_of(rows: Sequence[Row], damage: Damage) -> list[Event]:
     """Convert rows of seq and COLUMNS, without those that are damaged."""
     return readable(rows, _event, "history", damage)
+
+
+def about(database: Database, id: str, limit: int, before: int) -> list[Event]:
+    """Return the lines about a memory with lower numbers, the latest first."""
+    sql = (
+        f"SELECT seq, {COLUMNS} FROM history"
+        " WHERE memory_id = :id AND seq < :before ORDER BY seq DESC LIMIT :limit"
+    )
+
+    def rows(behind: int, count: int) -> list[Row]:
+        return database.rows(sql, {"id": id, "before": behind, "limit": count})
+
+    return filled(rows, partial(events_of, damage=database.damage), before, limit)
 
 
 def _event(row: Row) -> Event:
@@ -170,16 +184,23 @@ class SqlPast:
         self, limit: int, *, before: int | None = None, memory: str | None = None
     ) -> list[Event]:
         about = "" if memory is None else " AND memory_id = :memory"
-        bound = {"kin": self._kin, "memory": memory, "before": before, "limit": limit}
-        numbers = self._own.rows(
-            "SELECT DISTINCT write FROM history WHERE kin = :kin"
-            f" AND (:before IS NULL OR write < :before){about}"
-            " ORDER BY write DESC LIMIT :limit",
-            bound,
-        )
-        latest = [number for (number,) in numbers]
-        which = "write IN NUMBERED(:writes)"
-        return self._lines(which, {"writes": json.dumps(latest)})[::-1]
+        found: list[Event] = []
+        while limit > 0:
+            rows = self._own.rows(
+                "SELECT DISTINCT write FROM history WHERE kin = :kin"
+                f" AND (:before IS NULL OR write < :before){about}"
+                " ORDER BY write DESC LIMIT :limit",
+                {"kin": self._kin, "memory": memory, "before": before, "limit": limit},
+            )
+            numbers = [number for (number,) in rows]
+            which = "write IN NUMBERED(:writes)"
+            lines = self._lines(which, {"writes": json.dumps(numbers)})[::-1]
+            found += lines
+            if len(numbers) < limit:
+                break
+            limit -= len({line.write for line in lines})  # of a damaged one there is no line
+            before = numbers[-1]
+        return found
 
     def write(self, number: int) -> list[Event]:
         if not 0 < number <= LARGEST:

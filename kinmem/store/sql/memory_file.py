@@ -275,9 +275,7 @@ class MemoryFile:
 
     def history(self, id: str, limit: int, before: int | None = None) -> list[Event]:
         """Return the lines about one memory, newest first, at most `limit`."""
-        which = "memory_id = :id AND seq < :before ORDER BY seq DESC LIMIT :limit"
-        bound = {"id": id, "before": ALL if before is None else before, "limit": limit}
-        return history_rows.events(self.database, which, bound)
+        return history_rows.about(self.database, id, limit, ALL if before is None else before)
 
     @property
     def revision(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory
-from kinmem.store.history import Mention, Traces
+from kinmem.store.history import KEYED, Mention, Traces
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import delta
 from kinmem.store.sql.document_texts import SqlDocuments
@@ -130,9 +130,10 @@ class SqliteForgetting:
         for table, column in _texts(self._own):
             with self._files.own.changing() as db, _functions(db, mention):
                 left = f"blanked({column})"
-                db.run(
-                    f"UPDATE OR IGNORE {table} SET {column} = {left} WHERE {column} IS NOT {left}"
-                )
+                changes = f"{column} IS NOT {left}"
+                if (table, column) == ("history", "batch"):
+                    changes += f" AND batch NOT LIKE '{KEYED}%'"  # hashes, by which a key is known
+                db.run(f"UPDATE OR IGNORE {table} SET {column} = {left} WHERE {changes}")
         self._files.copies.publish()
 
     def former(self, mention: Mention) -> Mapping[Path, int]:

@@ -21,6 +21,7 @@ import apsw
 from kinmem.errors import StoreError
 from kinmem.settings import KIN_NAME
 from kinmem.store.base import Store
+from kinmem.store.history import new_epoch
 from kinmem.store.home_files import Earlier, FileChanges, FileFacts, Mended
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sqlite.connection import SqliteDatabase
@@ -182,7 +183,8 @@ class SqliteHome:
     def accept(self, home: Path, name: str) -> None:
         path = home / name
         if _is_file(path) and path.stat().st_size and (db := _locked_out(path)) is not None:
-            shut(db)
+            with translated(path), closing(db):
+                _begin_epoch(db)
         accept(note_of(home, name))
         if _is_file(path := home / name) and not path.stat().st_size:
             _put_aside(path)  # its log belongs to what it was
@@ -247,6 +249,7 @@ class SqliteReplaceable:
             key = keys_for(path)[0] if held is None else held.key
             if source.key != key:
                 change_key(source, key)
+            _begin_epoch(source)
             if held is not None:
                 _overwrite(held, source)
                 return
@@ -254,6 +257,11 @@ class SqliteReplaceable:
             make_private(path)
             with closing(connect(path)) as new:
                 _overwrite(new, source)
+
+
+def _begin_epoch(db: Connection) -> None:
+    """Let whoever knows a position in another file than this one be told so."""
+    db.execute("UPDATE revision SET number = ?", (new_epoch(),))
 
 
 UNMARKED = (

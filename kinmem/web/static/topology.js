@@ -53,20 +53,29 @@ function elements({ nodes, lines }) {
       position: { x: node.at[0] * spread, y: node.at[1] * spread },
       classes: `${node.kind} ${node.tier}`,
     })),
-    ...lines.map(([source, target, relation]) => ({
-      group: "edges", data: { source: `${source}`, target: `${target}` }, classes: relation,
+    ...lines.map(([source, target, relation, told]) => ({
+      group: "edges", data: { source: `${source}`, target: `${target}`, told }, classes: relation,
     })),
   ];
 }
 
-function tell(figure, node) {
+// What the memories say of two entities, from the one it is said of.
+function stated(node) {
+  const name = (end) => end.data("node").label;
+  return node.connectedEdges().filter((edge) => edge.data("told")).slice(0, 3)
+    .map((edge) => `${name(edge.source())} → ${edge.data("told")} → ${name(edge.target())}`);
+}
+
+function tell(figure, dot) {
   const told = figure.querySelector("[data-told]");
-  told.hidden = !node;
-  if (!node) return;
+  told.hidden = !dot;
+  if (!dot) return;
+  const node = dot.data("node");
   const link = told.querySelector("[data-link]");
   link.textContent = node.label;
   link.href = node.to;
-  told.querySelector("[data-what]").textContent = `· ${node.many}`;
+  const what = [node.ties, ...stated(dot)].map((one) => `· ${one}`);
+  told.querySelector("[data-what]").textContent = what.join(" ");
 }
 
 // All of it, but three dots do not fill the screen.
@@ -89,7 +98,7 @@ function follow(figure, graph) {
     const near = target.closedNeighborhood();
     graph.elements().removeClass("faint near").difference(near).addClass("faint");
     if (near.length < 40) near.addClass("near");
-    tell(figure, target.data("node"));
+    tell(figure, target);
   });
   graph.on("unselect", "node", clear);
   for (const button of figure.querySelectorAll("[data-zoom]")) {

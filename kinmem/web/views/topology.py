@@ -23,7 +23,10 @@ class Tie(NamedTuple):
 
     relation: str
     told: str
+    """How the memories call a relation of two entities; it is said from its source."""
     to: Node
+    is_from: bool
+    """Whether the other one is the source."""
 
 
 class Line(NamedTuple):
@@ -70,6 +73,16 @@ def _whole(asked: Asked) -> Graph:
     return KEPT.of(service, "graph", made)
 
 
+def _laid_out(asked: Asked) -> tuple[Graph, Mapping[str, tuple[float, float]]]:
+    """Return the same graph and its places, for which two tabs wait together."""
+
+    def made() -> tuple[Graph, Mapping[str, tuple[float, float]]]:
+        whole = _whole(asked)
+        return whole, whole.places
+
+    return KEPT.of(asked.service, "drawn", made)
+
+
 def _filters(asked: Asked) -> Mapping[str, str]:
     return {name: value for name in FILTERS if (value := asked.given(name))}
 
@@ -83,7 +96,12 @@ def _relations(graph: Graph) -> Sequence[str]:
 def _line(graph: Graph, node: Node) -> Line:
     joins = graph.by_node.get(node.id, ())
     ties = [
-        Tie(join.seen_from(node.id), join.told, graph.nodes[join.other(node.id)])
+        Tie(
+            join.seen_from(node.id),
+            join.told,
+            graph.nodes[join.other(node.id)],
+            join.target == node.id,
+        )
         for join in joins[:NAMED]
     ]
     return Line(node, len(joins), ties)
@@ -92,8 +110,8 @@ def _line(graph: Graph, node: Node) -> Line:
 def drawn(asked: Asked) -> Answer:
     """Return what the page's script draws: nodes with their places, and lines between them by
     number."""
-    whole = _whole(asked)
-    graph, places = filtered(whole, **_filters(asked)), whole.places
+    whole, places = _laid_out(asked)
+    graph = filtered(whole, **_filters(asked))
     numbers = {id: number for number, id in enumerate(graph.nodes)}
     nodes: list[dict[str, Any]] = [
         {
@@ -102,7 +120,8 @@ def drawn(asked: Asked) -> Answer:
             "to": node.to,
             "tier": node.tier,
             "at": [round(length, 2) for length in places[id]],
-            "many": len(graph.by_node.get(id, ())),
+            "many": (many := len(graph.by_node.get(id, ()))),
+            "ties": asked.language.count("graph.lines", many),
         }
         for id, node in graph.nodes.items()
     ]
