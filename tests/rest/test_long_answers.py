@@ -1,0 +1,69 @@
+"""Answers that go on: a stream of changes, and work that is asked for again."""
+
+import gc
+import threading
+import weakref
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from kinmem.errors import KinmemError, StoreError
+from kinmem.rest import change_stream, under_way
+from kinmem.rest.under_way import UnderWay
+from kinmem.service.changes import Changes
+
+FOUND = Changes(frozenset({"memories"}), (), "1.1.1.1.1")
+
+
+def streamed(monkeypatch: pytest.MonkeyPatch, answers: list[Changes | KinmemError]) -> list[bytes]:
+    """The lines of a stream whose looks are answered so."""
+    monkeypatch.setattr(change_stream, "LOOK_SECONDS", 0.0)
+
+    async def look(since: str) -> Changes:
+        answer = answers.pop(0)
+        if isinstance(answer, KinmemError):
+            raise answer
+        return answer
+
+    async def lines(look: Callable[[str], Awaitable[Changes]]) -> list[bytes]:
+        return [line async for line in change_stream._told(FOUND, 3600.0, look)]
+
+    return anyio.run(lines, look)
+
+
+def test_a_store_that_is_busy_for_a_moment_ends_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = StoreError("another process is writing", "storage_busy")
+    damaged = StoreError("it is no database", "storage_damaged")
+    assert busy.retry and not damaged.retry
+
+    told = streamed(monkeypatch, [busy, busy, FOUND, damaged])
+
+    assert [b"error" in line for line in told] == [False, False, True]
+    assert b"storage_damaged" in told[-1]
+
+
+class Held:
+    """What work is done for."""
+
+
+def test_a_result_that_nobody_fetches_is_dropped_with_its_service(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(under_way, "PATIENCE", 0.0)
+    monkeypatch.setattr(under_way, "KEPT_SECONDS", -1.0)
+    works: Any = UnderWay()
+    service, other = Held(), Held()
+    go_on = threading.Event()
+    assert works.result(service, "sleep", lambda progress, held=service: go_on.wait(10)) is None
+    [work] = works._works[service].values()
+    go_on.set()
+    work._done.result(10)
+    gone = weakref.ref(service)
+    del service, work
+
+    works.result(other, "sleep", lambda progress: "done")
+    gc.collect()
+
+    assert gone() is None
