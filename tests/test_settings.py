@@ -251,6 +251,11 @@ def test_no_file_is_no_error(home: Path) -> None:
 
 BOUNDS = [
     ("KINMEM_KIN", ["a", "7", "ana-2_b", "a" * 64], ["Ana", "-a", "a_", "../x", "a" * 65, "con"]),
+    (
+        "KINMEM_STORE",
+        ["postgresql://db.example.org/kinmem", "postgres://ana@/kinmem?host=/run/postgresql"],
+        ["mysql://db/kinmem", "kinmem.db", "postgresql://ana:hidden@db/kinmem"],
+    ),
     ("KINMEM_TZ", ["UTC", "Europe/Berlin"], ["Mars/Base", "../etc/passwd", "/etc/localtime"]),
     ("KINMEM_LOG_LEVEL", ["DEBUG", "INFO", "WARNING", "ERROR"], ["info!", "TRACE", "1"]),
     ("KINMEM_PURGE_DAYS", ["0", "90", "36500"], ["-1", "36501", "1.5", "soon"]),

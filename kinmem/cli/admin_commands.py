@@ -140,7 +140,7 @@ def _check_drop(drop: str, stats: "Stats") -> None:
 def kins_under(context: CommandContext, settings: Settings) -> Iterator[dict[str, Any]]:
     """Yield each Kin with the number of its memories, or with the reason why its file cannot be
     opened."""
-    for name in kin_names(settings.home):
+    for name in kin_names(settings):
         try:
             with replace(context, kin=name).memory(resident=False) as service:
                 counts = service.store.counts()

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -48,7 +47,7 @@ class CommandContext:
         from kinmem.wiring.open_memory import open_service  # late: 0.5 s, and help needs none
 
         settings = self.settings()
-        known = kin_names(settings.home)
+        known = kin_names(settings)
         if known and settings.general.kin not in known and not may_be_new:
             told = f"{settings.general.kin} has no memories of its own yet"
             typer.echo(f"note: {told}; those who have: {', '.join(known[:NAMED])}", err=True)
@@ -58,7 +57,7 @@ class CommandContext:
     def require_own_file(self) -> None:
         """Raise InvalidInput if the Kin has nothing of its own, since its name may be mistyped."""
         settings = self.settings()
-        known = kin_names(settings.home)
+        known = kin_names(settings)
         if settings.general.kin not in known:
             told = f"; those who have: {', '.join(known[:NAMED])}" if known else ""
             raise InvalidInput(f"{settings.general.kin} has no memories of its own yet{told}")
@@ -75,11 +74,14 @@ NAMED = 10
 """Kins that a message names."""
 
 
-def kin_names(home: Path) -> list[str]:
-    """Return the Kins that have a file below the home folder, by name."""
-    return sorted(
-        file.stem for file in (home / "kins").glob("*.db") if KIN_NAME.fullmatch(file.stem)
-    )
+def kin_names(settings: Settings) -> list[str]:
+    """Return the Kins that have memories in the home, or in the database, by name."""
+    if settings.general.store:
+        from kinmem.wiring.open_home import kins_on_the_server  # late, as open_service above
+
+        return kins_on_the_server(settings)
+    files = (settings.home / "kins").glob("*.db")
+    return sorted(file.stem for file in files if KIN_NAME.fullmatch(file.stem))
 
 
 PAGE = 200
@@ -174,7 +176,7 @@ def _memory(context: CommandContext) -> "AbstractContextManager[Service]":
 
 
 def kins(context: CommandContext) -> Iterable[str]:
-    return kin_names(context.settings().home)
+    return kin_names(context.settings())
 
 
 def ids(context: CommandContext) -> Iterable[tuple[str, str]]:

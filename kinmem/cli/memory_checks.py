@@ -65,7 +65,8 @@ def memory(settings: Settings, *, deep: bool = False) -> Iterator[Check]:
     """Check this Kin's memory and the shared one, `deep` also what takes long. Missing files are
     not created."""
     kin = settings.general.kin
-    if not (settings.home / "kins" / f"{kin}.db").exists():
+    on_a_server = bool(settings.general.store)
+    if not on_a_server and not (settings.home / "kins" / f"{kin}.db").exists():
         yield Check("memory", "ok", f"{kin} has none yet; it is made when it is first opened")
         return
     try:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from functools import cached_property
 from typing import Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kinmem.errors import InvalidInput
@@ -28,6 +29,21 @@ def kin_name(name: str) -> str:
             f"{name!r} cannot name a Kin: use 1-64 of a-z, 0-9, - and _, a letter or digit at both ends"
         )
     return name
+
+
+def check_store(url: str) -> None:
+    """Raise InvalidInput for an address that is none of a PostgreSQL database, or has a password in
+    it."""
+    if not url:
+        return
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise InvalidInput("KINMEM_STORE is empty, for files in the home, or postgresql://…")
+    if parts.password or "password=" in parts.query:
+        raise InvalidInput(
+            "the password of KINMEM_STORE does not belong into its address, which logs and `kinmem"
+            " config` show; set PGPASSWORD, or write it into ~/.pgpass"
+        )
 
 
 def check_zone(name: str) -> None:
@@ -63,6 +79,12 @@ class GeneralSettings:
     kept."""
 
     kin: str = setting("KINMEM_KIN", "default", "Whose memory this process serves.", check=kin_name)
+    store: str = setting(
+        "KINMEM_STORE",
+        "",
+        "Experimental: postgresql://… keeps memories in PostgreSQL with pgvector, for all Kins together (docs/postgres.md); empty: in files in the home.",
+        check=check_store,
+    )
     tz: str = setting(
         "KINMEM_TZ",
         "",

@@ -14,10 +14,12 @@ from kinmem.clock import Clock, utc_now
 from kinmem.conversation.notes import Inject
 from kinmem.conversation.observe import Conversation
 from kinmem.conversation.tool_results import Spill
+from kinmem.errors import ConfigError, StoreError
 from kinmem.llm.base import NoEmbedder
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
+from kinmem.store.base import Store
 from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.encryption import is_encrypted, unlock
 from kinmem.store.sqlite.owner_file import choose, owner_of
@@ -27,9 +29,11 @@ if TYPE_CHECKING:
     from kinmem.backup.backups import Backups
 
 
-def open_store(settings: Settings, clock: Clock) -> SqliteStore:
+def open_store(settings: Settings, clock: Clock) -> Store:
     """Open the store of settings.general.kin, once a restore that was cut short has been ended;
     files of an older version are upgraded after a backup."""
+    if settings.general.store:
+        return _on_a_server(settings, clock)
     _prepare(settings)
     if (settings.home / RESTORE_BEGUN).exists():
         from kinmem.backup.restore import finish
@@ -44,8 +48,42 @@ def open_store(settings: Settings, clock: Clock) -> SqliteStore:
     return SqliteStore(settings.home, settings.general.kin, clock, before_upgrade)
 
 
+def kins_on_the_server(settings: Settings) -> list[str]:
+    """Return the Kins that have memories in the database, by name. Raises StoreError."""
+    with _its_driver():
+        from kinmem.store.postgres.postgres_store import names_of_kins
+    return names_of_kins(settings.general.store)
+
+
+def _on_a_server(settings: Settings, clock: Clock) -> Store:
+    with _its_driver():
+        from kinmem.store.postgres.postgres_store import PostgresStore
+    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return PostgresStore(settings.general.store, settings.general.kin, clock)
+
+
+@contextmanager
+def _its_driver() -> Iterator[None]:
+    """Say what is missing where the driver of PostgreSQL is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        raise ConfigError(
+            f"KINMEM_STORE needs {error.name}; install kinmem with its extra: pip install"
+            " 'kinmem[postgres]'"
+        ) from error
+
+
 def open_backups(settings: Settings, *, clock: Clock = utc_now) -> "Backups":
-    """Open the backups of the home. Opens no memory."""
+    """Open the backups of the home. Opens no memory. Raises StoreError if memories are kept on a
+    server."""
+    if settings.general.store:
+        raise StoreError(
+            "KINMEM_STORE keeps memories in PostgreSQL: back up, restore and repair the database"
+            " with its own means (pg_dump, pg_basebackup, your provider's snapshots); `kinmem"
+            " export` writes what one Kin remembers",
+            "storage_unsupported",
+        )
     from kinmem.backup.backups import Backups
     from kinmem.store.sqlite.snapshot import SqliteHome
 

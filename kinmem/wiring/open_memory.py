@@ -43,7 +43,7 @@ def open_service(
             clock=clock,
             patience=patience,
             resident=resident,
-            backups=open_backups(settings, clock=clock),
+            backups=None if settings.general.store else open_backups(settings, clock=clock),
         )
     except BaseException:
         store.close()

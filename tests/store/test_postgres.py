@@ -2,15 +2,28 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit, urlunsplit
 
+import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 
+from kinmem.errors import StoreError
+from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store
+from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
+from kinmem.store.postgres.schema_versions import latest, prepare
+from kinmem.store.sqlite.store import SqliteStore
+from tests import postgres
 from tests.conftest import MovableClock
 from tests.store.batch_contract import BatchContract
-from tests.store.contract import StoreContract
+from tests.store.contract import TINY, StoreContract, added, draft_of, found_by_words, vector_of
 from tests.store.sessions_contract import SessionsContract
+from tests.store.test_isolation import ThreeKins
+from tests.sweeps import rounds
 
 
 @pytest.fixture
@@ -30,3 +43,286 @@ class TestPostgresSessions(SessionsContract):
 
 class TestPostgresBatches(BatchContract):
     """What any store promises of apply."""
+
+
+class KinsOnOneServer(ThreeKins):
+    """Three Kins in one database, compared step by step with a dictionary."""
+
+    def __init__(self) -> None:
+        postgres.empty()
+        super().__init__()
+
+    def opened(self, kin: str) -> PostgresStore:  # type: ignore[override]
+        return PostgresStore(postgres.database_url(), kin, self.clock)
+
+    def teardown(self) -> None:
+        for store in self.stores.values():
+            store.close()
+        self.folder.cleanup()
+
+
+KinsOnOneServer.TestCase.settings = settings(
+    max_examples=rounds(100, 3),
+    stateful_step_count=rounds(20, 12),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+TestKinsOnOneServer = KinsOnOneServer.TestCase
+
+
+# words: the same are found, with the same scores
+
+TEXTS = (
+    "The boiler was serviced in May; the boiler is loud",
+    "Naïve façades and a running runner who runs",
+    "e-mail addresses such as anna.berg@example.org, and version v1.2.3 of C# and C++",
+    "乌龙茶 is what Otto drinks, 龙 is a dragon",
+    "user_name and file-name.txt are two words each; don't say no",
+    "Die Straße nach Zürich ist gesperrt, Größe 42",
+    "a",
+    "running running running",
+)
+QUESTIONS = (
+    ["boiler"],
+    ["boiler", "loud", "may"],
+    ["run"],
+    ["running", "runs"],
+    ["e-mail"],
+    ["v1.2.3"],
+    ["c#", "c++"],
+    ["乌龙茶"],
+    ["龙"],
+    ["user_name", "don't"],
+    ["straße", "ZURICH"],
+    ["facade", "naive"],
+    ["nothing", "such"],
+)
+
+
+@pytest.mark.parametrize("beginnings", [False, True], ids=["words", "beginnings"])
+def test_words_find_the_same_with_the_same_scores_as_in_sqlite(
+    store_of: Callable[[str], Store], home: Path, clock: MovableClock, beginnings: bool
+) -> None:
+    with closing(SqliteStore(home, "ana", clock)) as files:
+        drafts = [
+            draft_of(text, source_context=f"beside: {TEXTS[at - 1]}")
+            for at, text in enumerate(TEXTS)
+        ]
+        on_server = store_of("ana")
+        for store in (files, on_server):
+            store.add(drafts)
+
+        for question in QUESTIONS:
+            asked = Asked(question, None, TINY, 5, 8, 8, beginnings=beginnings)
+            found = [store.index.search(asked, Filters()).matches for store in (files, on_server)]
+            assert list(found[0]) == list(found[1]), question
+            assert found[0] == pytest.approx(found[1], rel=1e-9), question
+
+
+def test_meaning_finds_the_same_with_the_same_cosines_as_in_sqlite(
+    store_of: Callable[[str], Store], home: Path, clock: MovableClock
+) -> None:
+    with closing(SqliteStore(home, "ana", clock)) as files:
+        on_server = store_of("ana")
+        drafts = [draft_of(f"thing number {number}") for number in range(40)]
+        found: list[Found] = []
+        for store in (files, on_server):
+            store.add(drafts)
+            asked = Asked([], vector_of("which thing?"), TINY, 15, 8, 8)
+            found.append(store.index.search(asked, Filters()))
+
+        assert found[0].nearest == found[1].nearest
+        assert found[0].cosines.keys() == found[1].cosines.keys()
+        for id, cosines in found[0].cosines.items():
+            assert cosines == pytest.approx(found[1].cosines[id], abs=1e-6)
+
+
+# isolation by the database
+
+SECRET, SHARED = "the safe opens with a key behind the clock", "the printer is on the first floor"
+
+
+@pytest.fixture
+def ben_by_sql(store_of: Callable[[str], Store]) -> Iterator[psycopg.Connection]:
+    """Ana has a private memory and a shared one; a connection with the login of Ben."""
+    ana, _ = store_of("ana"), store_of("ben")
+    added(ana, SECRET)
+    added(ana, SHARED, scope="shared")
+    with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
+        [(number,)] = admin.execute("SELECT kin_id FROM kinmem.kins WHERE name = 'ben'").fetchall()
+        login = f"kinmem_kin_{number}"
+        if not admin.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (login,)).fetchall():
+            admin.execute(f"CREATE ROLE {login} LOGIN")
+        admin.execute(f"GRANT kinmem_service TO {login}")
+    parts = urlsplit(postgres.database_url())
+    place = parts.netloc.rpartition("@")[2]
+    url = urlunsplit(parts._replace(netloc=f"{login}@{place}"))
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET search_path = kinmem, public")
+        yield connection
+
+
+def number_of(name: str) -> int:
+    with psycopg.connect(postgres.database_url()) as admin:
+        [(number,)] = admin.execute(
+            "SELECT kin_id FROM kinmem.kins WHERE name = %s", (name,)
+        ).fetchall()
+        return int(number)
+
+
+def tables_of_kins() -> list[str]:
+    with psycopg.connect(postgres.database_url()) as admin:
+        rows = admin.execute(
+            "SELECT table_name FROM information_schema.columns"
+            " WHERE table_schema = 'kinmem' AND column_name = 'kin_id' AND table_name <> 'kins'"
+        ).fetchall()
+    return [name for (name,) in rows]
+
+
+def test_another_kin_reads_nothing_of_it_by_sql(ben_by_sql: psycopg.Connection) -> None:
+    ana = number_of("ana")
+
+    for owner in ("", str(ana)):
+        ben_by_sql.execute("SELECT set_config('kinmem.owner', %s, FALSE)", (owner,))
+        for table in tables_of_kins():
+            assert ben_by_sql.execute(f"SELECT 1 FROM {table}").fetchall() == [], table
+    for trick in (
+        "SET row_security = off; SELECT * FROM memories",
+        "SELECT * FROM kins",
+        f"SET ROLE postgres; SELECT * FROM memories WHERE kin_id = {ana}",
+        "ALTER TABLE memories DISABLE ROW LEVEL SECURITY",
+        "DROP POLICY owned ON memories",
+        "TRUNCATE memories CASCADE",
+    ):
+        with pytest.raises(psycopg.Error):
+            ben_by_sql.execute(trick)
+    ben_by_sql.execute(
+        f"SET row_security = on; SET ROLE kinmem_service; SET kinmem.owner = '{ana}'"
+    )
+    assert ben_by_sql.execute("SELECT content FROM memories").fetchall() == []
+
+
+def test_another_kin_writes_nothing_of_it_by_sql(ben_by_sql: psycopg.Connection) -> None:
+    ana, ben = number_of("ana"), number_of("ben")
+    ben_by_sql.execute(f"SET kinmem.owner = '{ben}'")
+
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        ben_by_sql.execute(
+            f"INSERT INTO marks (kin_id, name, value) VALUES ({ana}, 'muted:ben', 1)"
+        )
+    ben_by_sql.execute("INSERT INTO marks (name, value) VALUES ('mine', 1)")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        ben_by_sql.execute(f"UPDATE marks SET kin_id = {ana}")
+    assert ben_by_sql.execute(f"DELETE FROM memories WHERE kin_id = {ana}").rowcount == 0
+
+
+def test_a_shared_memory_is_read_by_all_and_changed_by_its_author(
+    ben_by_sql: psycopg.Connection, store_of: Callable[[str], Store]
+) -> None:
+    ben_by_sql.execute(f"SET kinmem.owner = '0'; SET kinmem.self = '{number_of('ana')}'")
+
+    assert ben_by_sql.execute("SELECT content FROM memories").fetchall() == [(SHARED,)]
+    assert ben_by_sql.execute("DELETE FROM memories").rowcount == 0
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        ben_by_sql.execute("UPDATE memories SET content = 'it is broken'")
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        ben_by_sql.execute(
+            "INSERT INTO memories (rowid, author_id, id, kin, scope, content, category,"
+            f" content_hash, channel, trust, created_at, content_updated_at) VALUES (99,"
+            f" {number_of('ana')}, 'x', 'ana', 'shared', 'x', 'fact', 'x', 'user', 1, '', '')"
+        )
+    assert found_by_words(store_of("ben"), "printer")
+
+
+def test_every_table_of_kins_is_under_forced_policies_and_keyed_by_the_kin() -> None:
+    with psycopg.connect(postgres.database_url()) as admin:
+        found = admin.execute(
+            """
+            SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity,
+                (SELECT bool_and((SELECT attname FROM pg_attribute
+                        WHERE attrelid = i.indrelid AND attnum = i.indkey[0]) = 'kin_id')
+                    FROM pg_index i WHERE i.indrelid = c.oid)
+            FROM pg_class c WHERE c.relnamespace = 'kinmem'::regnamespace AND c.relkind = 'r'
+                AND c.relname NOT IN ('kins', 'schema_version')
+            """
+        ).fetchall()
+
+    assert len(found) > 30
+    assert [name for name, is_forced, is_keyed in found if not (is_forced and is_keyed)] == []
+
+
+def test_without_saying_whose_rows_nothing_is_there(store_of: Callable[[str], Store]) -> None:
+    added(store_of("ana"), SECRET)
+    with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
+        admin.execute("SET ROLE kinmem_service")
+
+        assert admin.execute("SELECT count(*) FROM kinmem.memories").fetchall() == [(0,)]
+
+
+# the schema, and a server that goes away
+
+
+def test_a_schema_is_made_once_however_many_open_it_at_once() -> None:
+    url = f"{postgres.database_url()}&schema=kinmem_other"
+    problems: list[BaseException] = []
+
+    def open_it() -> None:
+        server = Server(url)  # as another process would
+        try:
+            prepare(server)
+        except BaseException as error:
+            problems.append(error)
+        finally:
+            server._pool.close()
+
+    try:
+        threads = [Thread(target=open_it) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert problems == []
+    finally:
+        with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
+            admin.execute("DROP SCHEMA IF EXISTS kinmem_other CASCADE")
+
+
+def test_a_newer_schema_is_left_alone(store_of: Callable[[str], Store], postgres_url: str) -> None:
+    store = store_of("ana")
+    id = added(store, "tea")
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute(f"INSERT INTO kinmem.schema_version (number) VALUES ({latest() + 1})")
+        try:
+            with pytest.raises(StoreError, match="upgraded") as error:
+                added(store, "coffee")
+            assert error.value.code == "storage_newer"
+            with pytest.raises(StoreError, match="newer"):
+                prepare(Server(postgres_url))
+        finally:
+            admin.execute(f"DELETE FROM kinmem.schema_version WHERE number > {latest()}")
+    assert store.get(id).content == "tea"
+
+
+def test_a_server_that_was_restarted_is_used_again(
+    store_of: Callable[[str], Store], postgres_url: str
+) -> None:
+    store = store_of("ana")
+    id = added(store, "tea")
+    for again in (lambda: store.get(id), lambda: added(store, "coffee")):
+        with psycopg.connect(postgres_url, autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+                " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+            )
+        again()
+
+    assert len(found_by_words(store, "coffee")) == 1
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
+    with pytest.raises(StoreError) as error:
+        PostgresStore("postgresql://ana:hidden@127.0.0.1:1/kin", "ana")
+
+    assert error.value.code == "storage_busy"
+    assert "127.0.0.1" in str(error.value)
+    assert "hidden" not in str(error.value)

@@ -115,9 +115,8 @@ class PostgresDatabase:
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Run one reading statement in one message."""
-        with self._cursor("") as cursor:
-            begin, said = f"BEGIN READ ONLY{self._settings}", spoken(sql)
-            cursor.execute(f"{begin};{said}\n;COMMIT", storable(sql, bindings))
+        message = f"BEGIN READ ONLY{self._settings};{spoken(sql)}\n;COMMIT"
+        with self._cursor(message, storable(sql, bindings)) as cursor:
             found: list[Row] = []
             while True:
                 if cursor.description:
@@ -185,10 +184,12 @@ class PostgresDatabase:
             self._lock.release()
 
     @contextmanager
-    def _cursor(self, begin: str) -> Iterator["ClientCursor[Any]"]:
+    def _cursor(
+        self, begin: str, bindings: Bindings | None = None
+    ) -> Iterator["ClientCursor[Any]"]:
         if self._closed:
             raise StoreError("the store is closed; open it again")
-        with self.server.connection(begin) as cursor:
+        with self.server.connection(begin, bindings) as cursor:
             yield cursor
 
     def empty_log(self) -> None:

@@ -22,6 +22,7 @@ from psycopg.types.numeric import FloatLoader
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from kinmem.errors import StoreCode, StoreError
+from kinmem.store.sql.database import Bindings
 
 BUSY_SECONDS = 5.0
 AT_ONCE = 8
@@ -118,8 +119,11 @@ class Server:
         )
 
     @contextmanager
-    def connection(self, begin: str) -> Iterator[ClientCursor[Any]]:
-        """Lend a cursor on which `begin` has run, outside of all other transactions."""
+    def connection(
+        self, begin: str, bindings: Bindings | None = None
+    ) -> Iterator[ClientCursor[Any]]:
+        """Lend a cursor on which `begin` has run, outside of all other transactions. If the server
+        has ended the connection meanwhile, it runs on another one."""
         if self.pid != os.getpid():
             raise StoreError("a forked process must open its own store")
         depth = getattr(self._local, "depth", 0)
@@ -127,32 +131,40 @@ class Server:
             raise StoreError(f"{self.name}: other calls are waiting", "storage_busy")
         self._local.depth = depth + 1
         try:
-            with translated(self.name), self._begun(begin) as cursor:
-                yield cursor
+            with translated(self.name):
+                connection, cursor = self._begun(begin, bindings)
+                try:
+                    yield cursor
+                finally:
+                    self._give_back(connection)
         finally:
             self._local.depth = depth
             if not depth:
                 self._turns.release()
 
-    @contextmanager
-    def _begun(self, begin: str) -> Iterator[ClientCursor[Any]]:
-        """Take a connection of the pool; another one if the server has closed it meanwhile."""
-        connection = self._pool.getconn()
-        try:
+    def _begun(
+        self, begin: str, bindings: Bindings | None
+    ) -> tuple[psycopg.Connection[Any], ClientCursor[Any]]:
+        for is_last in (False, True):
+            connection = self._pool.getconn()
             try:
-                cursor = _run(connection, begin)
-            except psycopg.OperationalError:
-                if not connection.broken:
+                cursor = ClientCursor(connection)
+                if begin:
+                    cursor.execute(begin, bindings)
+                return connection, cursor
+            except BaseException as error:
+                is_lost = isinstance(error, psycopg.OperationalError) and connection.broken
+                self._give_back(connection)
+                if is_last or not is_lost:
                     raise
-                self._pool.putconn(connection)
-                connection = self._pool.getconn()
-                cursor = _run(connection, begin)
-            yield cursor
-        finally:
-            if not connection.closed and connection.info.transaction_status:
-                with suppress(psycopg.Error):
-                    connection.execute("ROLLBACK")
-            self._pool.putconn(connection)
+                self._pool.check()  # others are lost as well
+        raise AssertionError
+
+    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
+        if not connection.closed and connection.info.transaction_status:
+            with suppress(psycopg.Error):
+                connection.execute("ROLLBACK")
+        self._pool.putconn(connection)
 
     def close(self) -> None:
         """Close the connections when the last store has closed."""
@@ -163,13 +175,6 @@ class Server:
             if self._open.get(self.url) is self:
                 del self._open[self.url]
         self._pool.close()
-
-
-def _run(connection: psycopg.Connection[Any], begin: str) -> ClientCursor[Any]:
-    cursor = ClientCursor(connection)
-    if begin:
-        cursor.execute(begin)
-    return cursor
 
 
 def _configure(connection: psycopg.Connection[Any]) -> None:

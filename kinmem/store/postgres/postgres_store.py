@@ -15,6 +15,7 @@ from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
 from kinmem.store.postgres.refused_traces import PostgresForgetting
 from kinmem.store.postgres.schema_versions import latest, prepare
+from kinmem.store.sql.database import Row
 from kinmem.store.sql.finding import SearchedFile, SearchedFiles
 from kinmem.store.sql.history_rows import ERASED_KEPT, compact
 from kinmem.store.sql.memory_rows import time_text
@@ -39,15 +40,30 @@ class PostgresFile(SearchedFile):
 
 def number_of(server: Server, kin: str) -> int:
     """Return the number of a Kin, which a new name gets. Raises StoreError."""
-    with server.connection(f"BEGIN; SET LOCAL search_path = {server.path}") as cursor:
-        if server.role:
-            cursor.execute(f"SET LOCAL ROLE {server.role}")
-        cursor.execute("SELECT kinmem_kin(%s)", (kin,))
-        found = cursor.fetchone()
-        cursor.execute("COMMIT")
-    if not found or found[0] is None:
+    [(number,)] = _asked(server, "SELECT kinmem_kin(%s)", (kin,))
+    if number is None:
         raise StoreError(f"{server.name}: this login may not serve {kin}", "storage_unsupported")
-    return int(found[0])
+    return int(number)
+
+
+def names_of_kins(url: str) -> list[str]:
+    """Return the Kins that the database has, as far as the login may know. Raises StoreError."""
+    server = Server.of(url)
+    try:
+        prepare(server)
+        return [str(name) for (name,) in _asked(server, "SELECT kinmem_names()", ())]
+    finally:
+        server.close()
+
+
+def _asked(server: Server, question: str, bindings: tuple[str, ...]) -> list[Row]:
+    """Ask what is nobody's alone, in a transaction of its own."""
+    became = f"; SET LOCAL ROLE {server.role}" if server.role else ""
+    with server.connection(f"BEGIN; SET LOCAL search_path = {server.path}{became}") as cursor:
+        cursor.execute(question, bindings)
+        rows: list[Row] = cursor.fetchall()
+        cursor.execute("COMMIT")
+        return rows
 
 
 class PostgresStore(SqlStore):

@@ -55,7 +55,7 @@ def _told(value: object) -> str:
 
 def kins(asked: Asked, made: str | None = None) -> Answer:
     listed = [asked.service.kin]
-    if _is_at_the_machine(asked):
+    if _is_at_the_machine(asked) and not asked.service.settings.general.store:
         files = (asked.service.settings.home / "kins").glob("*.db")
         listed = sorted({file.stem for file in files if KIN_NAME.fullmatch(file.stem)})
     return Shown(

@@ -841,6 +841,12 @@ BEGIN
     RETURN number;
 END $$;
 
+CREATE FUNCTION kinmem_names() RETURNS SETOF TEXT LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path FROM CURRENT AS $$
+    SELECT name FROM kins WHERE session_user NOT LIKE 'kinmem\_kin\_%'
+        OR kin_id = kinmem_self() ORDER BY name
+$$;
+
 -- Each Kin sees its own rows, and the shared ones when it asks for them; nothing without saying so.
 DO $$
 DECLARE

@@ -1,0 +1,98 @@
+"""The service, the tools, learning and undoing on PostgreSQL: one test of each journey.
+
+With KINMEM_TEST_STORE=postgres all other tests run on it as well; those that read files fail.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem.cli import main
+from kinmem.errors import StoreError
+from kinmem.service import Service
+from tests.test_conversation import (
+    test_a_new_fact_supersedes_the_old_one_and_the_past_can_be_asked as test_a_new_fact,
+)
+from tests.test_service import (
+    test_a_memory_keeps_its_id_and_history_when_it_is_shared_and_taken_back as test_sharing,
+)
+from tests.test_service import test_a_question_finds_what_shares_no_word_with_it as test_a_question
+from tests.test_service import test_what_is_forgotten_can_be_restored_until_it_is_purged as test_bin
+from tests.test_tools import client_of as client_of
+from tests.test_tools import (
+    test_what_was_memorized_is_recalled_with_where_and_when_it_was_learned as test_two_tools,
+)
+from tests.test_transcript import (
+    test_what_was_not_learned_is_found_where_it_was_said as test_what_was_said,
+)
+from tests.test_undo import memory as memory
+from tests.test_undo import test_a_turn_is_unlearned_and_not_learned_again as test_a_turn_is_undone
+from tests.test_undo import test_an_update_is_undone_and_done_again as test_an_update_is_undone
+from tests.transfer.test_jsonl import exported, moved
+from tests.transfer.test_jsonl import full as full
+
+__all__ = ["test_a_new_fact", "test_a_question", "test_sharing"]
+__all__ += ["test_a_turn_is_undone", "test_an_update_is_undone", "test_bin", "test_two_tools"]
+__all__ += ["test_what_was_said"]
+
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def on_a_server(
+    request: pytest.FixtureRequest, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every service of these tests keeps its memories there, but for those that are moved."""
+    if "full" not in request.fixturenames:
+        monkeypatch.setenv("KINMEM_STORE", postgres_url)
+
+
+def test_a_kin_moves_to_a_server_and_back_without_loss(
+    full: Service, service_of: Callable[..., Service], postgres_url: str, tmp_path: Path
+) -> None:
+    data = exported(full)
+
+    on_server = service_of("ana", resident=False, KINMEM_STORE=postgres_url)
+    done = moved(data, tmp_path, on_server)
+    assert done.problems == []
+    assert exported(on_server) == data
+
+    back = service_of("ana", resident=False, KINMEM_HOME=tmp_path / "elsewhere")
+    moved(exported(on_server), tmp_path, back, "back.jsonl")
+    assert exported(back) == data
+
+
+def test_a_night_does_all_its_steps(service: Service) -> None:
+    service.memorize("Otto serviced the boiler in May")
+
+    report = service.sleep()
+
+    assert report.problems == ()
+    assert report.counts
+
+
+def test_what_is_not_there_is_refused_and_says_what_helps(service: Service) -> None:
+    id = service.memorize("Otto serviced the boiler in May").id or ""
+
+    with pytest.raises(StoreError, match="not there on PostgreSQL yet") as error:
+        service.forget_about("Otto")
+    assert error.value.code == "storage_unsupported"
+    assert service.get(id).content == "Otto serviced the boiler in May"
+
+
+def test_backups_are_the_servers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["backup"]) == 1
+    assert "pg_dump" in capsys.readouterr().err
+
+
+def test_an_address_with_a_password_is_refused_before_anything_logs_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KINMEM_STORE", "postgresql://ana:hidden@127.0.0.1:1/kin")
+
+    assert main(["list"]) == 1
+    said = capsys.readouterr()
+    assert "PGPASSWORD" in said.err
+    assert "hidden" not in said.err + said.out
