@@ -251,6 +251,7 @@ def test_no_file_is_no_error(home: Path) -> None:
 
 BOUNDS = [
     ("KINMEM_KIN", ["a", "7", "ana-2_b", "a" * 64], ["Ana", "-a", "a_", "../x", "a" * 65, "con"]),
+    ("KINMEM_LOCKING", ["system", "lockfile"], ["none"]),
     (
         "KINMEM_STORE",
         ["postgresql://db.example.org/kinmem", "postgres://ana@/kinmem?host=/run/postgresql"],

@@ -62,7 +62,7 @@ class KinsOnOneServer(ThreeKins):
 
 
 KinsOnOneServer.TestCase.settings = settings(
-    max_examples=rounds(100, 3),
+    max_examples=rounds(100, 1),
     stateful_step_count=rounds(20, 12),
     deadline=None,
     suppress_health_check=list(HealthCheck),
