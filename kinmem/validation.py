@@ -99,8 +99,11 @@ def checked_content(value: str) -> str:
 
 
 def checked_key(value: str) -> str:
-    """Return an idempotency key in one line, as a header holds it."""
-    return " ".join(clean(value, "idempotency_key", KEY_BYTES).split())
+    """Return an idempotency key as it is compared: one line, as a header holds it."""
+    key = clean(value, "idempotency_key", KEY_BYTES)
+    if len(key.splitlines()) > 1:
+        raise InvalidInput("idempotency_key has to be one line")
+    return key
 
 
 def checked_subject(value: str | None) -> str | None:

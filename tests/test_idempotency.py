@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kinmem.errors import KeySpent, StoreError
+from kinmem.errors import InvalidInput, KeySpent, StoreError
 from kinmem.service import Service
 from kinmem.store.history import of_key
 from tests.conftest import MovableClock
@@ -60,6 +60,49 @@ def test_what_was_erased_is_not_stored_again_under_its_key(
     assert service.memorize("Emil drives a Volvo", idempotency_key="call 1").id == other
     assert TEXT not in [one.content for one in service.list_memories().memories]
     assert service.memorize(TEXT, idempotency_key="call 2").status == "created"
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT, f"# Ferries\n\n{TEXT}.\n\n" * 1_500], ids=["note", "document"]
+)
+def test_what_a_call_found_stored_is_not_stored_again_once_erased(
+    service: Service, text: str
+) -> None:
+    id = str(service.memorize(text).id)
+    first = service.memorize(text, idempotency_key="call 1")
+    assert (first.status, first.id) == ("duplicate_of", id)
+    service.forget(id)
+    again = service.memorize(text, idempotency_key="call 1")
+    assert again.id == id and "done before" in str(again.reason)
+    [name] = service.store.past.batches("key-")
+    service.forget(id, erase=True)
+
+    with pytest.raises(KeySpent):
+        service.memorize(text, idempotency_key="call 1")
+    assert service.list_memories().memories == []
+    assert not service.store.forgetting.holds(name[len(of_key(name)) :][:24])
+
+
+def test_what_a_call_has_merged_is_not_stored_again_once_erased(service: Service) -> None:
+    id = str(service.memorize("My sister Clara lives in Lyon.").id)
+    more = "My sister Clara lives in Lyon, and she works as a nurse."
+    assert service.memorize(more, idempotency_key="call 1").status == "merged_into"
+    again = service.memorize(more, idempotency_key="call 1")
+    assert again.id == id and "done before" in str(again.reason)
+    service.forget(id, erase=True)
+
+    with pytest.raises(KeySpent):
+        service.memorize(more, idempotency_key="call 1")
+
+
+def test_keys_that_differ_in_blanks_are_two(service: Service) -> None:
+    service.memorize(TEXT, idempotency_key="call  1")
+    service.memorize("Dora keeps bees", idempotency_key="call 1")
+    service.memorize(TEXT, idempotency_key="call 1")
+
+    assert len(service.store.past.batches("key-")) == 3
+    with pytest.raises(InvalidInput, match="one line"):
+        service.memorize(TEXT, idempotency_key="call\n1")
 
 
 def test_of_an_erased_text_no_hash_is_left(service: Service) -> None:

@@ -26,6 +26,7 @@ from kinmem.models import (
     Stored,
 )
 from kinmem.settings import Settings
+from kinmem.sizes import REFERENCE_BYTES
 from kinmem.store.base import Store
 from kinmem.text import clean
 from kinmem.text import cut as shortened
@@ -42,7 +43,6 @@ from kinmem.validation import (
 )
 
 DESCRIPTION_BYTES = 2048
-SOURCE_BYTES = 2048
 # As in learn/drafting.py: an imported file is trusted less than what somebody states.
 TRUST: Mapping[Channel, float] = {"import": 0.3, "explicit": 0.8}
 # Share of its text and of its chunks, from which a document that reads like instructions to a model
@@ -173,7 +173,7 @@ class Documents:
             title=title_of(document, given),
             description=_described(document, given),
             source=given.source,
-            source_ref=clean(given.source_ref, "source", SOURCE_BYTES)
+            source_ref=clean(given.source_ref, "source", REFERENCE_BYTES)
             if given.source_ref
             else None,
             channel=given.channel,

@@ -18,7 +18,7 @@ from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
 from kinmem.service.components import Components, Ground
 from kinmem.sizes import checked_sizes
-from kinmem.store.history import batch_name, is_of_erased, keyed_name, of_key
+from kinmem.store.history import batch_name, is_of_erased, keyed_name, of_key, repeated_call
 from kinmem.text import storable
 from kinmem.validation import checked_key, checked_links
 
@@ -92,8 +92,11 @@ class Storing:
             return done
         try:
             if is_document(content):
-                return self.add(as_given(note), batch, progress=progress)
+                added = self.add(as_given(note), batch, progress=progress)
+                self._note_repetition(batch, added)
+                return added
             stored = self._learn.note(note, batch)
+            self._note_repetition(batch, stored)
             return self._released(stored) if note.trusted else stored
         except StoreError as error:
             in_doubt = batch if error.code in IN_DOUBT else None
@@ -112,6 +115,9 @@ class Storing:
         """Return what became of a call under this name; None if it has not been done. Raises
         KeySpent."""
         names = self._store.past.batches(of_key(batch))
+        found = next((name for name in names if name.startswith(repeated_call(batch, ""))), None)
+        if found is not None:
+            return Stored("duplicate_of", found.removeprefix(repeated_call(batch, "")), AGAIN)
         if batch not in names:
             if any(map(is_of_erased, names)):
                 raise KeySpent
@@ -119,9 +125,16 @@ class Storing:
         lines = self._store.past.batch(batch)
         made = next((line for line in lines if line.action == "created"), None)
         if made is None:
-            return None
+            changed = next((line for line in lines if line.action == "updated"), None)
+            return None if changed is None else Stored("updated", changed.memory_id, AGAIN)
         ended = tuple(line.memory_id for line in lines if line.action == "superseded")
         return Stored("created", made.memory_id, AGAIN, supersedes=ended)
+
+    def _note_repetition(self, batch: str | None, stored: Stored) -> None:
+        """Remember that a call with a key found its memory stored: no line of the history says
+        so."""
+        if batch is not None and stored.id is not None and stored.status == "duplicate_of":
+            self._store.jobs.set_mark(repeated_call(batch, stored.id), 1)
 
     def _released(self, stored: Stored) -> Stored:
         """Release what a person says again that is held back."""

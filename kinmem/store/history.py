@@ -124,7 +124,8 @@ class Past(Protocol):
         ...
 
     def batches(self, beginning: str) -> list[str]:
-        """Return the names of batches that begin so."""
+        """Return the names of batches that begin so, and of calls that found their memory stored
+        (`repeated_call`)."""
         ...
 
     def about(self, ids: Collection[str]) -> list[Event]:
@@ -296,6 +297,11 @@ def is_of_call(name: object) -> bool:
     """Return whether it is the name of what a call with a key has written, erased or not: hashes
     that look like a secret and are none."""
     return isinstance(name, str) and name.startswith(KEYED)
+
+
+def repeated_call(name: str, memory: str) -> str:
+    """Return the name of the mark of a call that found its memory stored already."""
+    return f"{name} {memory}"
 
 
 def is_of_erased(name: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from kinmem.language import sentences
 from kinmem.models import Memory
 from kinmem.models.turns import Repetition
-from kinmem.store.history import KEYED_NAME, erased_call
+from kinmem.store.history import KEYED_NAME, erased_call, repeated_call
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Database, Transaction, Words
 from kinmem.store.sql.memory_rows import (
@@ -111,12 +111,28 @@ def scrub(db: Transaction, index: Words, memory: Memory, repeating: Collection[T
 
 
 def _scrub_calls(db: Transaction, id: str) -> None:
-    """Take the hash of the text out of the name of the call that has stored it."""
-    named = "SELECT DISTINCT batch FROM history WHERE memory_id = ? AND action = 'created'"
-    for (name,) in db.rows(named, (id,)):
-        if name is not None and KEYED_NAME.fullmatch(name):
+    """Take the hash of the text out of the names of the calls that have stored it, or have found it
+    stored."""
+    for (name,) in db.rows(CALLS, (id,)):
+        if KEYED_NAME.fullmatch(name):
             bound = {"left": erased_call(name, id), "name": name}
             db.run("UPDATE history SET batch = :left WHERE batch = :name", bound)
+    for (mark,) in db.rows(
+        "SELECT name FROM marks WHERE name LIKE ?", (repeated_call("key-%", id),)
+    ):
+        left = erased_call(mark, id)
+        db.run("DELETE FROM marks WHERE name = ?", (mark,))
+        db.run("INSERT INTO marks (name, value) VALUES (?, 1) ON CONFLICT DO NOTHING", (left,))
+
+
+CALLS = """
+    SELECT DISTINCT h.batch FROM history h
+    WHERE h.memory_id = ? AND h.batch LIKE 'key-%' AND (
+        h.action = 'created' OR h.action = 'updated' AND NOT EXISTS (
+            SELECT 1 FROM history o WHERE o.batch = h.batch AND o.action = 'created'
+        )
+    )
+"""
 
 
 def _scrub_shown(db: Transaction, id: str) -> None:

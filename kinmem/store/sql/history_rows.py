@@ -212,8 +212,12 @@ class SqlPast:
 
     def batches(self, beginning: str) -> list[str]:
         rows = self._own.rows(
-            "SELECT DISTINCT batch FROM history"
-            " WHERE kin = :kin AND batch >= :beginning AND batch < :end ORDER BY batch",
+            """
+            SELECT batch FROM history
+            WHERE kin = :kin AND batch >= :beginning AND batch < :end
+            UNION SELECT name FROM marks WHERE name >= :beginning AND name < :end
+            ORDER BY batch
+            """,
             {"kin": self._kin, "beginning": beginning, "end": f"{beginning}\U0010ffff"},
         )
         return [name for (name,) in rows]
