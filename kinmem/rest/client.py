@@ -10,21 +10,24 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self, TypeVar, cast
+from uuid import uuid4
 
 import httpx
 
-from kinmem.documents.document import Given
-from kinmem.errors import ConfigError, InvalidInput, MemoryNotFound, TooLarge
+from kinmem.documents.document import Given, is_document
+from kinmem.errors import ConfigError, InvalidInput, MemoryNotFound, StillWorking, TooLarge
+from kinmem.http.connection_limits import BODY_BYTES
 from kinmem.models import Event, Forgotten, Memory, Note, Progress, Review, Settled, Stored
 from kinmem.models.turns import Observed, Run
 from kinmem.rest import client_files, knowledge_endpoints, memory_endpoints, past_endpoints
 from kinmem.rest import upkeep_endpoints as upkeep
-from kinmem.rest.client_errors import Unreachable, raise_for
+from kinmem.rest.client_errors import Unreachable, raise_for, understood
 from kinmem.rest.client_methods import LOCAL_ONLY, PAGE, REMOTE, Remote, joined
 from kinmem.rest.client_values import (
     as_body,
     bound,
     filled,
+    in_requests,
     named,
     noted,
     outcome_or_note,
@@ -34,7 +37,6 @@ from kinmem.rest.client_values import (
 )
 from kinmem.rest.declaration import BODILESS, PREFIX
 from kinmem.rest.requests import ID_CHARACTERS, JSON
-from kinmem.rest.shapes import read
 from kinmem.rest.under_way import PATIENCE
 from kinmem.service.conversations import Care, Conversations
 from kinmem.service.memories import Memories
@@ -51,6 +53,8 @@ TIMEOUT = 60.0
 AT_ONCE = 100
 # Of an address.
 ADDRESS_BYTES = 64 * 1024
+# Seconds after which unfinished work is asked for again.
+AGAIN_SECONDS = 2.0
 # Lines of the history, or writes, in one answer.
 LINES = 1000
 
@@ -91,7 +95,24 @@ class Client:
     def memorize(self, *given: Any, **fields: Any) -> Stored:
         asked = bound(Storing.memorize, *given, **fields)
         key = asked.pop("idempotency_key", None)
-        return self._record(Stored, "memorize", "POST", "/memories", noted(asked), key=key)
+        note, text = noted(asked), asked.get("content")
+        if key is None and isinstance(text, str) and is_document(text):
+            key = f"client-{uuid4()}"
+        stored = self._stored(note, key)
+        while stored is None:
+            time.sleep(AGAIN_SECONDS)
+            stored = self._stored(note, key)
+        return stored
+
+    def _stored(self, note: Mapping[str, Any], key: str | None) -> Stored | None:
+        """Return what became of a note; None if the server works on it longer than it answers, and
+        can be asked again under the key."""
+        try:
+            return self._record(Stored, "memorize", "POST", "/memories", note, key=key)
+        except StillWorking:
+            if key is None:
+                raise
+            return None
 
     def memorize_many(
         self,
@@ -103,10 +124,10 @@ class Client:
         checked = [outcome_or_note(item) for item in items]
         notes = [one for one in checked if not isinstance(one, Stored)]
         body, stored = {"batch": batch or batch_name("many")}, list[Stored]()
-        for start in range(0, len(notes), AT_ONCE):
-            asked = {"items": notes[start : start + AT_ONCE], **body}
+        for some in in_requests(notes, AT_ONCE, BODY_BYTES):
+            asked = {"items": some, **body}
             told = self._ask("memorize_many", "POST", "/memories/batch", asked)
-            stored += read(memory_endpoints.Outcomes, told).items
+            stored += understood(memory_endpoints.Outcomes, told).items
         outcomes = iter(stored)
         return [one if isinstance(one, Stored) else next(outcomes) for one in checked]
 
@@ -146,7 +167,7 @@ class Client:
         known = [id for id in ids if id and len(id) <= ID_CHARACTERS]
         for start in range(0, len(known), AT_ONCE):
             some = {"ids": known[start : start + AT_ONCE]}
-            found |= getattr(read(kind, self._ask(name, "GET", path, some)), name)
+            found |= getattr(understood(kind, self._ask(name, "GET", path, some)), name)
         return found
 
     def history(self, *given: Any, **named: Any) -> list[Event]:
@@ -157,7 +178,9 @@ class Client:
         lines: list[Event] = []
         while True:
             part = {"limit": min(limit, LINES), **asked}
-            told = read(past_endpoints.History, self._ask("history", "GET", path, part)).events
+            told = understood(
+                past_endpoints.History, self._ask("history", "GET", path, part)
+            ).events
             lines += told
             count = len(told) if id is not None else len({line.write for line in told})
             limit -= count
@@ -180,7 +203,7 @@ class Client:
 
     def explore(self, *given: Any, **named: Any) -> Any:
         told = self._ask("explore", "GET", "/explore", bound(Views.explore, *given, **named))
-        known = read(knowledge_endpoints.Known, told)
+        known = understood(knowledge_endpoints.Known, told)
         return known.card, known.way
 
     def mute(self, kin: str) -> None:
@@ -213,7 +236,7 @@ class Client:
     def _done(self, name: str, kind: Any, part: str, asked: Mapping[str, Any] | None) -> Any:
         """Do long work: the same request again waits for its end."""
         while True:
-            told = getattr(read(kind, self._ask(name, "POST", f"/{name}", asked)), part)
+            told = getattr(understood(kind, self._ask(name, "POST", f"/{name}", asked)), part)
             if told is not None:
                 return told
 
@@ -278,21 +301,22 @@ class Client:
                 raise
         if remote.is_paged:
             return self._pages(name, remote, path, {**asked, "limit": PAGE})
-        answer = read(remote.answer, self._ask(name, remote.method, path, asked or None))
+        body = asked if asked or remote.takes_body else None
+        answer = understood(remote.answer, self._ask(name, remote.method, path, body))
         return answer if remote.part is None else getattr(answer, remote.part)
 
     def _pages(self, name: str, remote: Remote, path: str, asked: dict[str, Any]) -> Any:
         assert remote.part is not None
         parts = []
         while True:
-            page = read(remote.answer, self._ask(name, remote.method, path, asked))
+            page = understood(remote.answer, self._ask(name, remote.method, path, asked))
             parts.append(getattr(page, remote.part))
             if page.next_cursor is None:
                 return joined(parts)
             asked["cursor"] = page.next_cursor
 
     def _record(self, kind: type[T], name: str, *request: Any, **headers: Any) -> T:
-        return cast(T, read(kind, self._ask(name, *request, **headers)))
+        return cast(T, understood(kind, self._ask(name, *request, **headers)))
 
     def _ask(
         self,

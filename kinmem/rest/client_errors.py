@@ -20,6 +20,7 @@ from kinmem.errors import (
     Unreadable,
     VersionConflict,
 )
+from kinmem.rest.shapes import read
 
 KINDS: dict[str, type[KinmemError]] = {
     "invalid": InvalidInput,
@@ -40,6 +41,14 @@ class Unreachable(KinmemError):
 
     code = "unreachable"
     retry = True
+
+
+def understood(kind: Any, value: Any) -> Any:
+    """Return what an answer says. Raises Unreachable for one of another shape."""
+    try:
+        return read(kind, value)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Unreachable(f"the answer is not that of this kinmem: {error!r}") from error
 
 
 def raise_for(response: httpx.Response, name: str) -> NoReturn:

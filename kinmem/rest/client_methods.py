@@ -32,6 +32,8 @@ class Remote:
     answer: Any
     part: str | None = None
     """The field of the answer that is returned; None: all of it."""
+    takes_body: bool = False
+    """Whether an object is sent even if no argument is given."""
     is_empty_if_unknown: bool = False
     """Whether it is None for an id that is no memory's."""
     is_paged: bool = False
@@ -39,7 +41,7 @@ class Remote:
 
 
 REMOTE: Mapping[str, Remote] = {
-    "recall": Remote(Memories.recall, "POST", "/recall", Answer),
+    "recall": Remote(Memories.recall, "POST", "/recall", Answer, takes_body=True),
     "list_memories": Remote(Memories.list_memories, "GET", "/memories", Page),
     "get": Remote(Views.get, "GET", "/memories/{id}", Memory),
     "text": Remote(Views.text, "GET", "/memories/{id}/text", memories.Said, "text"),
@@ -56,7 +58,7 @@ REMOTE: Mapping[str, Remote] = {
     ),
     "similar": Remote(Memories.similar, "GET", "/memories/{id}/similar", memories.Hits, "hits"),
     "left_out": Remote(Memories.left_out, "GET", "/left-out", memories.Hits, "hits"),
-    "undo": Remote(Memories.undo, "POST", "/undo", Undone),
+    "undo": Remote(Memories.undo, "POST", "/undo", Undone, takes_body=True),
     "as_of": Remote(Views.as_of, "GET", "/as-of", past.Then, "memories", is_paged=True),
     "changes": Remote(ChangesView.changes, "GET", "/changes", Changes),
     "muted": Remote(Memories.muted, "GET", "/muted", review.Muted, "kins"),
@@ -64,7 +66,7 @@ REMOTE: Mapping[str, Remote] = {
     "entity_names": Remote(Views.entity_names, "GET", "/entities", knowledge.Names, "names"),
     "timeline": Remote(Views.timeline, "GET", "/timeline", Page),
     "graph": Remote(Views.graph, "GET", "/graph", Picture),
-    "observe": Remote(Conversations.observe, "POST", "/observe", Observed),
+    "observe": Remote(Conversations.observe, "POST", "/observe", Observed, takes_body=True),
     "opening": Remote(Conversations.opening, "GET", "/opening", talk.Shown, "text"),
     "context": Remote(Conversations.context, "GET", "/context", talk.Shown, "text"),
     "sessions": Remote(Conversations.sessions, "GET", "/sessions", talk.Sessions, "sessions"),

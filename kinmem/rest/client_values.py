@@ -1,7 +1,7 @@
 """What a client sends: a local method's arguments, bound as Python binds them, and made JSON."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import date
 from functools import cache
@@ -22,6 +22,8 @@ from kinmem.text import LONE_SURROGATES
 UNSENT = frozenset({"progress"})
 # Keyword arguments, behind two stars, of which None says the same as nothing.
 RESTRICTING = frozenset({"where", "known"})
+# Bytes beside a note in a body, rounded up.
+BETWEEN = 16
 # What an address cannot hold in the place of an id.
 NO_IDS = frozenset({"", ".", ".."})
 
@@ -96,6 +98,22 @@ def outcome_or_note(item: Note | Mapping[str, Any] | str) -> Stored | dict[str, 
     except ValidationError as error:
         return Stored("refused", reason=in_short(error, list(New.model_fields), New))
     return cast(dict[str, Any], note)
+
+
+def in_requests(
+    notes: Sequence[dict[str, Any]], most: int, most_bytes: int
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the notes in parts of so many, and of about so many bytes; a larger one alone."""
+    part, size = list[dict[str, Any]](), 0
+    for note in notes:
+        length = len(as_body(note))
+        if part and (len(part) == most or size + length > most_bytes):
+            yield part
+            part, size = [], 0
+        part.append(note)
+        size += length + BETWEEN
+    if part:
+        yield part
 
 
 def named(record: Any) -> dict[str, Any]:

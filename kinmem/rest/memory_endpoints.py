@@ -63,11 +63,15 @@ def list_memories(call: Call, asked: Listing) -> Page:
     return call.service.list_memories(**asked.given())
 
 
+# Bytes of a request with the longest text, 8 MiB, whose line ends and quotes are escaped.
+TEXT_BYTES = 17 << 20
+
+
 class New(Made):
     content: Annotated[str, Field(description="one self-contained statement")]
 
 
-@group("POST", "/memories", "write", takes_key=True)
+@group("POST", "/memories", "write", takes_key=True, body_bytes=TEXT_BYTES)
 def memorize(call: Call, asked: New) -> Stored:
     """Store one memory. What is known is not stored twice; the status says what became of it."""
     _may_store(call, [(call.key, asked)])
@@ -87,7 +91,7 @@ class Outcomes:
     items: Sequence[Stored]
 
 
-@group("POST", "/memories/batch", "write", takes_key=True)
+@group("POST", "/memories/batch", "write", takes_key=True, body_bytes=TEXT_BYTES)
 def memorize_many(call: Call, asked: Batch) -> Outcomes:
     """Store up to 100 memories. An item that cannot be stored is refused; the others are stored."""
     notes = [{"client": call.client, **item.given()} for item in asked.items]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 import kinmem
@@ -12,10 +13,14 @@ from kinmem.errors import (
     InvalidInput,
     KinmemError,
     MemoryNotFound,
+    StillWorking,
     VersionConflict,
 )
+from kinmem.http.connection_limits import BODY_BYTES
 from kinmem.http.tokens import Tokens
+from kinmem.rest import client
 from kinmem.rest.client import LOCAL_ONLY, Client
+from kinmem.rest.client_values import BETWEEN, as_body, in_requests
 from kinmem.service import Service
 from tests.rest.conftest import Api
 
@@ -168,3 +173,58 @@ def test_a_token_of_another_kin_is_refused(api: Api) -> None:
         Client("ana", api.server.url, api.server.tokens["bob"])
     with pytest.raises(KinmemError, match="bearer token"):
         Client("ana", api.server.url, "kmk_0_0")
+
+
+def test_the_latest_write_is_taken_back(memory: Service) -> None:
+    id = memory.memorize("the lamp beside the barn is green").id
+
+    assert id in str(memory.undo())
+
+
+def test_texts_with_many_line_ends_are_stored(api: Api) -> None:
+    notes = [{"content": f"row {n}\n" * most} for n, most in ((1, 3), (2, 4), (3, 1))]
+    sizes = [len(as_body(note)) for note in notes]
+
+    assert list(in_requests(notes, 100, sizes[0] + sizes[1] + 2 * BETWEEN)) == [
+        notes[:2],
+        notes[2:],
+    ]
+    assert list(in_requests(notes, 100, 1)) == [[note] for note in notes]
+    assert list(in_requests(notes, 2, 10**6)) == [notes[:2], notes[2:]]
+    text = "a\n" * 3_000_000
+    answer = api("POST", "/memories/batch", {"items": [{"content": text}], "batch": 5})
+    assert answer.status_code == 400, answer.text  # it is read, and its batch is no text
+    assert len(as_body({"content": text})) > BODY_BYTES
+
+
+def test_what_takes_long_is_asked_for_again_under_one_key(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "AGAIN_SECONDS", 0.0)
+    working = {"code": "deadline", "message": "not done after 45 seconds", "retry": True}
+    keys: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers.get("Idempotency-Key"))
+        if keys[-1] is None or len(keys) < 3:
+            return httpx.Response(503, json={"error": working})
+        return httpx.Response(200, json={"status": "created", "id": "x"})
+
+    with Client("ana", api.server.url, api.server.tokens["admin"]) as memory:
+        memory._http.close()
+        memory._http = httpx.Client(base_url="http://here", transport=httpx.MockTransport(answer))
+        assert memory.memorize("It rained. " * 10_000).id == "x"
+        assert len(keys) == 3 and len(set(keys)) == 1 and keys[0]
+        with pytest.raises(StillWorking):
+            memory.memorize("It rained.")
+
+
+def test_an_answer_of_another_shape_is_an_error_of_kinmem(api: Api) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=["nothing"])
+
+    with Client("ana", api.server.url, api.server.tokens["admin"]) as memory:
+        memory._http.close()
+        memory._http = httpx.Client(base_url="http://here", transport=httpx.MockTransport(answer))
+        with pytest.raises(KinmemError, match="not that of this kinmem"):
+            memory.get("x")
