@@ -65,6 +65,8 @@ def test_an_edit_from_an_old_version_is_refused(api: Api) -> None:
 def test_a_request_with_the_same_key_is_done_once(api: Api, path: str, body: object) -> None:
     before = api("GET", "/stats").json()
     first = api("POST", path, body, Idempotency_Key=path)
+    # What is learned of a turn counts as well.
+    assert api("POST", "/settle", {"timeout": 40}).json()["is_settled"]
     after = api("GET", "/stats").json()
     again = api("POST", path, body, Idempotency_Key=path)
 
