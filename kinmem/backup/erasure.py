@@ -24,6 +24,7 @@ from kinmem.store.base import Store
 from kinmem.store.history import Mention
 
 WAITING = "erasures"
+SHARED = "shared.db"
 AT_ONCE = 3.0
 """Seconds that the caller of an erasure waits for the backups; what is left is done later."""
 GIVEN_UP = 86_400.0
@@ -66,27 +67,40 @@ class ErasesInBackups:
             return ErasedFromBackups(later=later, unreached=self._unreached())
         try:
             with self._backups.alone(BUSY):
-                return self._catch_up(lambda: time.monotonic() >= until)
+                return self._work_through(lambda: time.monotonic() >= until)
         except StoreError as error:
             if error.code != "storage_busy":
                 raise
             return ErasedFromBackups(later=count, unreached=self._unreached())
 
-    def catch_up(self, stopping: Callable[[], bool] = bool) -> ErasedFromBackups:
+    def catch_up(self, stopping: Callable[[], bool] | None = None) -> ErasedFromBackups:
         """Do what is written down, whichever Kin has erased it."""
         if not self._orders():
             return ErasedFromBackups()
         with self._backups.alone():
-            return self._catch_up(stopping)
+            return self._work_through(stopping or _never)
 
-    def before_anything_comes_back(self) -> None:
+    def before_anything_comes_back(self) -> set[str]:
         """Do it before a restore or a repair takes something from a backup, for whoever holds the
-        lock. Raises StoreError if it cannot be done now."""
-        if self._orders() and (later := self._catch_up(bool).later):
-            raise StoreError(
-                f"what was erased is still in {later} backups and cannot be erased there now, so it"
-                " would come back; make room on the disk, then try again"
-            )
+        lock. Returns the names of the backups in which it cannot be done now."""
+        if not self._orders():
+            return set()
+        self._work_through(_never)
+        names = {one.path.name for one in self._reachable()}
+        return {
+            name for order in self._orders_to_do().values() for name in names - {*order["done"]}
+        }
+
+    def leave_out(self, folder: Path, names: Collection[str]) -> None:
+        """Erase from files that are to be restored the memories that are erased in the home: what
+        its history says, and what is written down."""
+        for name in sorted(set(names) - {SHARED}):
+            kin = Path(name).stem
+            ids = self._erased(kin) | self.waiting()
+            if held := self._held(folder, names, name, ids):
+                with self._backups.files.opened(folder, kin) as store:
+                    store.forgetting.erase(sorted(held))
+                    store.forgetting.compact()
 
     def waiting(self) -> set[str]:
         """Return the ids of the memories that are still to be erased somewhere."""
@@ -156,7 +170,7 @@ class ErasesInBackups:
 
     def _put_aside(self) -> Iterator[Path]:
         """Yield damaged files that a restore has replaced and kept beside the home's."""
-        for name in (f"kins/{self._kin}.db", "shared.db"):
+        for name in (f"kins/{self._kin}.db", SHARED):
             path = self._backups.home / name
             yield from path.parent.glob(f"{path.name}.damaged-*")
 
@@ -171,7 +185,7 @@ class ErasesInBackups:
     def _orders(self) -> list[Path]:
         return sorted((self._backups.folder / WAITING).glob("*.json"))
 
-    def _catch_up(self, stopping: Callable[[], bool]) -> ErasedFromBackups:
+    def _work_through(self, stopping: Callable[[], bool]) -> ErasedFromBackups:
         """Work through what is written down, the lock being held: each backup is rewritten once for
         all of it."""
         orders = self._orders_to_do()
@@ -231,6 +245,23 @@ class ErasesInBackups:
                 raise
             return ()
 
+    def _erased(self, kin: str) -> set[str]:
+        """Return the memories that the home says are erased; none if its file is too damaged to
+        tell."""
+        try:
+            return self._backups.files.erased(self._backups.home, kin)
+        except StoreError as error:
+            if error.code == "storage_busy":
+                raise
+            return set()
+
+    def _held(
+        self, folder: Path, names: Collection[str], own: str, ids: Collection[str]
+    ) -> set[str]:
+        """Return which of these memories the unpacked file of a Kin has, or that of all Kins."""
+        files = [name for name in (own, SHARED) if name in names]
+        return {id for name in files for id in self._backups.files.ids(folder / name, ids)}
+
     def _is_going_on(self, path: Path, order: dict[str, Any]) -> bool:
         """Return whether the memories are not erased yet. If the process that was to erase them has
         ended before, they are not erased from backups either."""
@@ -253,16 +284,11 @@ class ErasesInBackups:
     ) -> bool:
         """Erase memories and messages in one backup; returns whether it had any."""
         files = self._backups.files
-        own, shared = f"kins/{kin}.db", "shared.db"
+        own, shared = f"kins/{kin}.db", SHARED
         with self._unpacked(backup, own, shared) as (folder, manifest):
             if own not in manifest.files:
                 return False
-            held = {
-                id
-                for name in (own, shared)
-                if name in manifest.files
-                for id in files.ids(folder / name, ids)
-            }
+            held = self._held(folder, manifest.files, own, ids)
             has_turns = manifest.files[own].schema > 1
             said = files.erase_turns(folder, kin, list(turns)) if has_turns else 0
             if not (held or said):
@@ -277,7 +303,7 @@ class ErasesInBackups:
         self, backup: Backup, kin: str, work: Callable[[Store], bool], *, keep: bool = True
     ) -> bool:
         """Let `work` change a Kin's memory in a backup; what it returns."""
-        own, shared = f"kins/{kin}.db", "shared.db"
+        own, shared = f"kins/{kin}.db", SHARED
         with self._unpacked(backup, own, shared) as (folder, manifest):
             if own not in manifest.files:
                 return False
@@ -307,6 +333,10 @@ class ErasesInBackups:
             facts = self._backups.files.facts(folder / name)
             members[name] = member_of(folder / name, facts.schema, facts.memories, facts.turns)
         pack(folder, replace(manifest, files=members), backup.path)
+
+
+def _never() -> bool:
+    return False
 
 
 def _is_passing(error: KinmemError) -> bool:

@@ -14,8 +14,8 @@ from pathlib import Path
 from kinmem.backup import BEGUN, RESTORING
 from kinmem.backup.archive import emptied, sync_folder, unpack
 from kinmem.backup.backups import REPAIRING, Backups, Made, write_durably
-from kinmem.backup.erasure import ErasesInBackups
-from kinmem.backup.restore import SHARED, end, finish
+from kinmem.backup.erasure import SHARED, ErasesInBackups
+from kinmem.backup.restore import end, finish
 from kinmem.errors import KinmemError
 from kinmem.store.home_files import Earlier, Mended
 
@@ -33,6 +33,8 @@ class Repair:
     """Files of an older schema that opening them upgrades: by name, that schema."""
     before: Made | None = None
     """The backup of what was there before; None if nothing was done."""
+    unreached: tuple[str, ...] = ()
+    """Names of backups that still hold what was erased: nothing is taken from them."""
 
 
 def plan(backups: Backups) -> Repair:
@@ -50,10 +52,10 @@ def repair(backups: Backups) -> Repair:
     with backups.alone(), _folders(backups) as (copies, mended):
         erasures = ErasesInBackups(backups)
         gone = erasures.waiting()
-        erasures.before_anything_comes_back()
+        unreached = erasures.before_anything_comes_back()
         with backups.files.alone(backups.home) as held:
             before = backups.make_alone("restore", copy=held.copy)
-            done = _mend(backups, emptied(copies), mended, dict(held.copy(copies)), gone)
+            done = _mend(backups, emptied(copies), mended, dict(held.copy(copies)), gone, unreached)
             names = list(done.files)
             if not names:
                 return done
@@ -78,6 +80,7 @@ def _mend(
     target: Path,
     unreadable: dict[str, str],
     gone: Collection[str],
+    unreached: Collection[str] = (),
 ) -> Repair:
     damage: dict[str, list[str]] = {}
     files, upgrades = {}, {}
@@ -91,17 +94,17 @@ def _mend(
                 files[name] = backups.files.salvage(
                     copies / name,
                     target / name,
-                    _copies_in_backups(backups, name),
+                    _copies_in_backups(backups, name, unreached),
                     gone,
                 )
             except KinmemError as error:
                 unreadable[name] = str(error)
-    return Repair(damage, files, unreadable, upgrades)
+    return Repair(damage, files, unreadable, upgrades, unreached=tuple(sorted(unreached)))
 
 
-def _copies_in_backups(backups: Backups, name: str) -> Earlier:
-    """Return what yields the file of this name in each backup that can be read, the latest first;
-    each is unpacked once."""
+def _copies_in_backups(backups: Backups, name: str, but: Collection[str]) -> Earlier:
+    """Return what yields the file of this name in each backup that can be read, `but` these, the
+    latest first; each is unpacked once."""
     known: dict[Path, Path | None] = {}
 
     def copies() -> Iterator[tuple[str, Path]]:
@@ -109,7 +112,7 @@ def _copies_in_backups(backups: Backups, name: str) -> Earlier:
             if backup.path not in known:
                 folder = backups.folder / REPAIRING / backup.path.name
                 known[backup.path] = None
-                if not backup.is_encrypted:
+                if not backup.is_encrypted and backup.path.name not in but:
                     with suppress(KinmemError):
                         unpack(backup.path, folder, [name])
                         known[backup.path] = folder / name

@@ -9,17 +9,15 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kinmem.backup import BEGUN, RESTORE_BEGUN, RESTORING
 from kinmem.backup.archive import Manifest, emptied, sync_folder, unpack
 from kinmem.backup.backups import VERIFYING, Backups, Made, write_durably
-from kinmem.backup.erasure import ErasesInBackups
+from kinmem.backup.erasure import SHARED, ErasesInBackups
 from kinmem.errors import InvalidInput, StoreError
 from kinmem.store.home_files import FileChanges, FileFacts
-
-SHARED = "shared.db"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +58,8 @@ class Restored:
     plan: Plan
     before: Made | None
     """The backup of what was there before."""
+    unreached: tuple[str, ...] = ()
+    """Names of backups that still hold what was erased, since they cannot be rewritten now."""
 
 
 def verify(backups: Backups, path: Path, passphrase: str | None = None) -> Verified:
@@ -81,7 +81,7 @@ def planned(
     kins: Sequence[str] = (),
 ) -> Plan:
     """Return what a restore would change; changes nothing. `kins`: the Kins whose own memories are
-    wanted; everything if none is named."""
+    wanted; everything if none is named. What is erased for good in the home is left out."""
     with backups.alone(), _prepared(backups, path, passphrase, kins) as (_, plan):
         return plan
 
@@ -92,14 +92,16 @@ def restore(
     passphrase: str | None = None,
     kins: Sequence[str] = (),
 ) -> Restored:
-    """Let the home's files be as a backup has them, after a backup of what they are now.
+    """Let the home's files be as a backup has them, without what was erased for good since, after a
+    backup of what they are now.
 
     Raises StoreError, storage_busy while another process has a file of the home open.
     """
     finish(backups)
     with backups.alone():
-        ErasesInBackups(backups).before_anything_comes_back()
-        return _restore(backups, path, passphrase, kins)
+        unreached = ErasesInBackups(backups).before_anything_comes_back()
+        done = _restore(backups, path, passphrase, kins)
+        return replace(done, unreached=tuple(sorted(unreached)))
 
 
 def _restore(backups: Backups, path: Path, passphrase: str | None, kins: Sequence[str]) -> Restored:
@@ -154,9 +156,14 @@ def _prepared(
             raise InvalidInput(f"{path.name} has no {', '.join(sorted(missing))}")
         names = wanted or list(manifest.files)
         present = backups.files.names(backups.home)
-        changes = {}
         for name in names:
             _check(backups, folder / name, name, path)
+        erasures = ErasesInBackups(backups)
+        is_elsewhere = path.resolve().parent != backups.folder.resolve()
+        if is_elsewhere or erasures.waiting():  # from the others it is erased already
+            erasures.leave_out(folder, names)
+        changes = {}
+        for name in names:
             there = backups.home / name if name in present else None
             changes[name] = backups.files.changes(there, folder / name)
         yield folder, Plan(path, manifest, changes, tuple(set(present) - set(names)))

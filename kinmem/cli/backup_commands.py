@@ -147,7 +147,21 @@ def backup_restore(
     lines = [*_plan_lines(done.plan), Text(f"Restored from {path.name}.", style="green")]
     if before:
         lines.append(Text(f"What was there before: {before}"))
-    context.tell({**_plan(done.plan), "restored": True, "before": before}, *lines)
+    lines += [Text(STILL_THERE.format(name), style="yellow") for name in done.unreached]
+    context.tell(
+        {
+            **_plan(done.plan),
+            "restored": True,
+            "before": before,
+            "unreached": list(done.unreached),
+        },
+        *lines,
+    )
+
+
+STILL_THERE = (
+    "{} still holds what was erased: it cannot be rewritten now, which is tried again daily"
+)
 
 
 @command(backups, "accept")

@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from kinmem.backup.repair import Repair, plan, repair
+from kinmem.cli.backup_commands import STILL_THERE
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.terminal import Refused, one_line, say
 from kinmem.wiring.open_home import open_backups
@@ -38,6 +39,7 @@ def mend(context: CommandContext, *, dry_run: bool, yes: bool) -> None:
     lines = [*_lines(done), Text("Repaired.", style="green")]
     if done.before is not None:
         lines.append(Text(f"What was there before: {done.before.path}"))
+    lines += [Text(STILL_THERE.format(name), style="yellow") for name in done.unreached]
     context.tell({**_told(done), "repaired": True}, *lines)
     if done.unreadable or any(file.lost for file in done.files.values()):
         raise typer.Exit(1)
@@ -49,6 +51,7 @@ def _told(found: Repair) -> dict[str, Any]:
         "files": {name: asdict(one) for name, one in found.files.items()},
         "unreadable": dict(found.unreadable),
         "upgrades": dict(found.upgrades),
+        "unreached": list(found.unreached),
         "before": None if found.before is None else str(found.before.path),
     }
 

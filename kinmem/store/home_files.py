@@ -134,6 +134,10 @@ class HomeFiles(Protocol):
         """Take a file as it is, whatever it lacks."""
         ...
 
+    def erased(self, home: Path, kin: str) -> set[str]:
+        """Return the ids of the memories that the history of a Kin says are erased for good."""
+        ...
+
     def erased_turns(self, home: Path, kin: str) -> Sequence[tuple[int, str]]:
         """Return number and session of the messages whose text was erased."""
         ...

@@ -12,7 +12,7 @@ import pytest
 from kinmem.backup import backups, erasure
 from kinmem.backup.erasure import ErasesInBackups
 from kinmem.backup.repair import repair
-from kinmem.backup.restore import restore, verify
+from kinmem.backup.restore import planned, restore, verify
 from kinmem.errors import StoreError
 from kinmem.models import ErasedFromBackups
 from kinmem.service import Service
@@ -377,6 +377,55 @@ def test_what_waits_to_be_erased_is_erased_before_a_restore(
 
     restore(backups_of(home), made.path)
 
+    assert holding(home, "marzipanschwein") == []
+
+
+@reads_bytes
+@pytest.mark.parametrize("scope", ["private", "shared"])
+def test_a_backup_elsewhere_does_not_bring_back_what_was_erased(
+    home: Path, ana: Service, tmp_path: Path, scope: str
+) -> None:
+    ids = [stored(ana, SECRET, scope=scope), stored(ana, "Clara plays the cello in Lyon")]
+    made = backups_of(home).make(folder=tmp_path / "elsewhere")
+    ana.forget(ids[0], erase=True)
+    ana.close()
+    assert planned(backups_of(home), made.path).files["kins/ana.db"].added == ()
+
+    restore(backups_of(home), made.path)
+
+    with closing(SqliteStore(home, "ana")) as store:
+        assert listed(store) == [ids[1]]
+    assert holding(home, "marzipanschwein") == []
+
+
+@reads_bytes
+@pytest.mark.parametrize("mend", [False, True], ids=["a restore", "a repair"])
+def test_a_backup_that_cannot_be_rewritten_is_named_and_stops_nothing(
+    home: Path, ana: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mend: bool
+) -> None:
+    ids = [stored(ana, SECRET), stored(ana, "Clara plays the cello in Lyon")]
+    made = backups_of(home).make()
+    sound = backups_of(home).make(folder=tmp_path / "elsewhere")
+
+    def unreadable(*_: object) -> None:
+        raise StoreError(f"{made.path.name} cannot be read", "storage_failed")
+
+    with monkeypatch.context() as later:
+        later.setattr(erasure, "unpack", unreadable)
+        ana.forget(ids[0], erase=True)
+        ana.close()
+        if mend:
+            for page in pages(home, "kins/ana.db", "memories"):
+                with (home / "kins/ana.db").open("r+b") as file:
+                    file.seek((page - 1) * PAGE)
+                    file.write(bytes(PAGE))
+            assert repair(backups_of(home)).unreached == (made.path.name,)
+        else:
+            assert restore(backups_of(home), sound.path).unreached == (made.path.name,)
+
+    with closing(SqliteStore(home, "ana")) as store:
+        assert listed(store) == [ids[1]]
+    ErasesInBackups(backups_of(home)).catch_up()
     assert holding(home, "marzipanschwein") == []
 
 

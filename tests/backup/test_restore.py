@@ -108,7 +108,7 @@ def wrecked(home: Path, how: str) -> None:
             with closing(SqliteStore(home, "ana")) as store:
                 for one in everything(store):
                     if one.kin == "ana":
-                        store.erase(one.id)
+                        store.update(one.id, {"content": f"another {one.id}"})
                 added(store, "something else", scope="shared")
 
 

@@ -189,6 +189,14 @@ class SqliteHome:
         if _is_file(path := home / name) and not path.stat().st_size:
             _put_aside(path)  # its log belongs to what it was
 
+    def erased(self, home: Path, kin: str) -> set[str]:
+        path = home / "kins" / f"{kin}.db"
+        if not _is_file(path):
+            return set()
+        with translated(path), closing(connect(path)) as db:
+            rows = db.execute("SELECT DISTINCT memory_id FROM history WHERE action = 'erased'")
+            return {str(id) for (id,) in rows}
+
     def erased_turns(self, home: Path, kin: str) -> Sequence[tuple[int, str]]:
         path = home / "kins" / f"{kin}.db"
         if not _is_file(path):
