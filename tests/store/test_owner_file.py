@@ -197,6 +197,39 @@ def test_a_file_that_names_nobody_is_not_broken(
     assert "delete that file" in is_refused(home)
 
 
+@pytest.mark.parametrize("pid", ["12", 0, -1])
+def test_what_is_no_pid_is_no_process(
+    home: Path, monkeypatch: pytest.MonkeyPatch, pid: object
+) -> None:
+    monkeypatch.setattr(owner_file, "PATIENCE", 0.0)
+    told = asdict(replace(owner_file._here(), name="a"))
+    (home / OWNER).write_text(json.dumps({**told, "pid": pid}))
+
+    assert "delete that file" in is_refused(home)
+
+
+def test_a_kill_while_the_file_is_written_keeps_nobody_out(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as killed:
+        killed.setattr(os, "write", lambda *_: os._exit(9))
+        child = os.fork()
+        if not child:
+            take(home)
+        os.waitpid(child, 0)
+
+    assert is_taken_over(home)
+
+
+def test_a_home_has_two_names_in_one_process(home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.symlink_to(home)
+    with kinmem.open("ana"), kinmem.open("ben", home=other) as ben:
+        ben.memorize("The ferry leaves at noon")
+
+    assert not (home / OWNER).exists()
+
+
 def test_of_many_that_find_a_dead_owner_one_takes_over(home: Path) -> None:
     """Each is killed with the file in its hands, and the others find it."""
     write(home, replace(owner_file._here(), started="1", name="a"))

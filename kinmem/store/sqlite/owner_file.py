@@ -1,7 +1,7 @@
 """A lock that is a file, for file systems whose own locks do nothing (KINMEM_LOCKING=lockfile).
 
-The file `owner` of a home is made by who uses it, and by nobody else while it is there: O_EXCL
-lets one process win on network file systems too. It says which process that is. Only what is proven
+The file `owner` of a home is made by who uses it, and by nobody else while it is there: a link lets
+one process win on network file systems too. It says which process that is. Only what is proven
 dead is broken: a process of this machine that has ended, or of an earlier start of this machine. A
 process of another machine, or of another pid namespace, cannot be seen from here and is never
 broken.
@@ -93,7 +93,7 @@ def choose(home: Path, locking: Locking) -> None:
         raise StoreError(
             "KINMEM_LOCKING=lockfile is for Linux and macOS; leave it out", "storage_unsupported"
         )
-    _homes.locking[home.absolute()] = locking
+    _homes.locking[home.resolve()] = locking
 
 
 def is_used(path: Path) -> bool:
@@ -103,7 +103,7 @@ def is_used(path: Path) -> bool:
 
 def _home_of(path: Path) -> Path:
     """Return the home that a path is in, copies in its backups too; itself if that is unknown."""
-    path = path.absolute()
+    path = path.resolve()
     return next((one for one in (path, *path.parents) if one in _homes.locking), path)
 
 
@@ -176,19 +176,19 @@ def _make(path: Path, owner: Owner) -> None:
 
 
 def _won(path: Path, owner: Owner) -> bool:
-    """Make the file with this owner in it, unless it is there."""
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return False
+    """Make the file with this owner in it, unless it is there. It is written under another name
+    first, so that whoever is killed leaves no file that names nobody."""
+    draft = path.with_name(f".{OWNER}-new-{owner.name}")
+    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         os.write(file, json.dumps(asdict(owner)).encode())
         os.fsync(file)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+        path.hardlink_to(draft)
+    except FileExistsError:
+        return False
     finally:
         os.close(file)
+        draft.unlink(missing_ok=True)
     return True
 
 
@@ -211,7 +211,10 @@ def _read(path: Path) -> Owner | None:
     while True:
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
-            return Owner(**told)
+            owner = Owner(**told)
+            if not isinstance(owner.pid, int) or owner.pid < 1:
+                raise ValueError(owner.pid)
+            return owner
         except FileNotFoundError:
             return None
         except (ValueError, TypeError):
@@ -231,7 +234,10 @@ def _refusal(path: Path, owner: Owner) -> StoreError:
             " again in a minute"
         )
     elif owner.state() == "live":
-        remedy = "end it first: with KINMEM_LOCKING=lockfile one process at a time has a home"
+        remedy = (
+            "end it first: with KINMEM_LOCKING=lockfile one process at a time has a home; if that"
+            f" is no kinmem, and none runs, delete {path}"
+        )
     else:
         remedy = (
             "it cannot be seen from here whether that still runs; end it there, and if it is gone"
