@@ -221,6 +221,18 @@ def test_a_kill_while_the_file_is_written_keeps_nobody_out(
     assert is_taken_over(home)
 
 
+def test_a_file_system_without_links_is_used_too(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", fails)
+    with kinmem.open("ana"):
+        assert "in use by process" in command(home, "list")[1]
+    assert not (home / OWNER).exists()
+
+
 def test_a_home_has_two_names_in_one_process(home: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.symlink_to(home)

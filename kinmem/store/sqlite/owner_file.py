@@ -183,13 +183,25 @@ def _won(path: Path, owner: Owner) -> bool:
     try:
         os.write(file, json.dumps(asdict(owner)).encode())
         os.fsync(file)
-        path.hardlink_to(draft)
+        _give_name(draft, path)
     except FileExistsError:
         return False
     finally:
         os.close(file)
         draft.unlink(missing_ok=True)
     return True
+
+
+def _give_name(draft: Path, path: Path) -> None:
+    """Raises FileExistsError. Some file systems, such as exFAT, have no links."""
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        raise
+    except OSError:
+        with path.open("xb") as file:
+            path.chmod(0o600)
+            file.write(draft.read_bytes())
 
 
 def _break(path: Path, dead: Owner) -> None:
