@@ -31,7 +31,9 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextResourceContents
 
+from kinmem.http.server import _listen
 from kinmem.http.tokens import Tokens
+from kinmem.settings import load
 from tests.sweeps import WHOLE
 
 ROOT = Path(__file__).parent.parent
@@ -520,3 +522,12 @@ def test_a_signal_ends_the_server_although_a_stream_is_open(
         server.process.send_signal(name)
 
         assert server.process.wait(20) == 0
+
+
+def test_an_answer_waits_for_no_acknowledgement() -> None:
+    """Header and body are two packets: without TCP_NODELAY each answer takes 40 ms more."""
+    settings = load({"KINMEM_HOST": "127.0.0.1", "KINMEM_PORT": 0}).server
+    with _listen(settings) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
