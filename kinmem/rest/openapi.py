@@ -117,7 +117,9 @@ def _failure(told: str) -> dict[str, Any]:
 def _parameters(endpoint: Endpoint, known: dict[str, Any]) -> list[dict[str, Any]]:
     parameters = [ID] if "{id}" in endpoint.path else []
     if endpoint.asked is not None and not endpoint.has_body:
-        schema = known.pop(_known(endpoint, known))
+        is_body = f"{endpoint.asked.__name__}_asked" in known  # of another endpoint
+        name = _known(endpoint, known)
+        schema = known[name] if is_body else known.pop(name)
         required = schema.get("required", [])
         parameters += [
             {"name": name, "in": "query", "required": name in required, "schema": _some(part)}

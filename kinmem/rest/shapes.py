@@ -98,6 +98,9 @@ def described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
             return {"type": "object", "additionalProperties": described(part, known)}
         pair = {"key": described(key, known), "value": described(part, known)}
         return {"type": "array", "items": {"type": "object", "properties": pair}}
+    if origin is tuple and len(set(inner)) == 1:
+        size = {"minItems": len(inner), "maxItems": len(inner)}
+        return {"type": "array", "items": described(inner[0], known), **size}
     if origin is tuple and inner[1:] != (...,):
         return {"type": "array", "prefixItems": [described(one, known) for one in inner]}
     if origin is not None:

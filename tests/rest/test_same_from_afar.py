@@ -352,7 +352,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Stats):
         return [value.kin, value.embedder]
     if isinstance(value, Message):
-        value = replace(value, id=0)
+        value = replace(value, id=0, learned_at=None, tries=0, due_at=None, snapshot=None)
     if is_dataclass(value):
         named = {field.name: getattr(value, field.name) for field in fields(value)}
         return {name: plain(one) for name, one in named.items() if name not in UNLIKE}
@@ -412,6 +412,8 @@ def test_every_method_is_tried(sides: tuple[Side, Side]) -> None:
 @pytest.mark.parametrize("method", [name for name in CALLS if name != "close"])
 def test_a_method_answers_the_same(sides: tuple[Side, Side], method: str) -> None:
     here, there = sides
+    for side in sides if method not in WRITES else ():
+        side.memory.settle(30)  # what was said before is learned by then
     unlike = []
     for case in cases_of(here.memory, method):
         outcomes = here.call(case), there.call(case)
