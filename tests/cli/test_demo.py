@@ -23,7 +23,7 @@ recall  Is a dessert with nuts safe for everyone\\?
 → Our friend Bob is allergic to peanuts
 meaning +█
 words +█
-duplicate_of
+duplicate_of|stored beside what it repeats
 conflict \\w{8}
 contradiction
 nothing to mend
