@@ -17,8 +17,6 @@ from kinmem.store.sql.turn_queue import TurnQueue
 
 MOST_EXPECTED = 8
 """Chunks of a memory that are asked for at once; a document may have thousands."""
-EXPECTED = 3
-"""Parts that are asked for for each message that is wanted."""
 NEAREST = """
     SELECT c.memory, 1 - near.distance, c.id FROM (
         SELECT v.chunk, v.embedding <=> :vector AS distance FROM vectors v
@@ -193,49 +191,35 @@ class TurnVectors(TurnQueue):
             (number, chunk, _told(vector)),
         )
 
-    def nearest(
+    def nearest_parts(
         self,
+        known: tuple[int, int],
         vector: Vector,
-        embedder: str,
         limit: int,
         allowed: str | None,
         bound: Mapping[str, Any],
     ) -> list[int]:
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            return []
         rows = self._database.rows(
             f"""
             SELECT c.turn FROM turn_vectors v JOIN turn_chunks c ON c.id = v.chunk
             {"" if allowed is None else f"JOIN turns m ON m.id = c.turn AND {allowed}"}
             WHERE v.embedder = :embedder ORDER BY v.embedding <=> :vector, c.id LIMIT :limit
             """,
-            {
-                **bound,
-                "embedder": known[0],
-                "vector": _told(vector),
-                "limit": EXPECTED * limit,
-            },
+            {**bound, "embedder": known[0], "vector": _told(vector), "limit": limit},
         )
-        return list(dict.fromkeys(turn for (turn,) in rows))[:limit]
+        return [turn for (turn,) in rows]
 
-    def cosines(
-        self, vector: Vector, embedder: str, turns: Collection[int]
-    ) -> dict[int, list[float]]:
-        known = embedder_of(self._database, embedder)
-        if known is None or not turns:
-            return {}
-        result: dict[int, list[float]] = {}
-        for turn, cosine in self._database.rows(
+    def part_cosines(
+        self, known: tuple[int, int], vector: Vector, turns: Collection[int]
+    ) -> list[tuple[int, float]]:
+        return self._database.rows(
             """
             SELECT c.turn, 1 - (v.embedding <=> :vector)
             FROM turn_chunks c JOIN turn_vectors v ON v.chunk = c.id AND v.embedder = :embedder
             WHERE c.turn IN NUMBERED(:turns) ORDER BY c.turn, c.position
             """,
             {"vector": _told(vector), "embedder": known[0], "turns": json.dumps(list(turns))},
-        ):
-            result.setdefault(turn, []).append(cosine)
-        return result
+        )
 
     def close(self) -> None:
         """Do nothing: nothing goes on."""

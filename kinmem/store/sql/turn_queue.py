@@ -3,7 +3,7 @@ the vectors themselves are kept by the engine."""
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,8 @@ from kinmem.store.sql.turn_rows import MESSAGE, message_of
 NEIGHBOUR = 200
 # Parts of one message that get a vector. A longer message was pasted; it is found by its words.
 MOST_PARTS = 12
+# Parts that are requested for each message that is wanted.
+EXPECTED = 3
 WITH_NEIGHBOURS = f"""
     SELECT m.*, (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.previous),
         (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.next)
@@ -152,6 +154,31 @@ class TurnQueue(ABC):
         ...
 
     @abstractmethod
+    def nearest_parts(
+        self,
+        known: tuple[int, int],
+        vector: Vector,
+        limit: int,
+        allowed: str | None,
+        bound: Mapping[str, Any],
+    ) -> Iterable[int]:
+        """Return the number of the message of each of the nearest parts, nearest first. `known` is
+        the number of the embedder here and its width, `allowed` a condition on `turns m`."""
+        ...
+
+    @abstractmethod
+    def part_cosines(
+        self, known: tuple[int, int], vector: Vector, turns: Collection[int]
+    ) -> Iterable[tuple[int, float]]:
+        """Return (number of the message, cosine) of each part with a vector; those of a message in
+        text order."""
+        ...
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop what goes on in the background."""
+        ...
+
     def nearest(
         self,
         vector: Vector,
@@ -162,20 +189,24 @@ class TurnQueue(ABC):
     ) -> list[int]:
         """Return the numbers of the nearest messages, nearest first. `allowed` is a condition on
         `turns m`."""
-        ...
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        turns = self.nearest_parts(known, vector, EXPECTED * limit, allowed, bound)
+        return list(dict.fromkeys(turns))[:limit]
 
-    @abstractmethod
     def cosines(
         self, vector: Vector, embedder: str, turns: Collection[int]
     ) -> dict[int, list[float]]:
         """Return the cosines of each message's parts, in text order; no key if there are no
         vectors."""
-        ...
-
-    @abstractmethod
-    def close(self) -> None:
-        """Stop what goes on in the background."""
-        ...
+        known = embedder_of(self._database, embedder)
+        if known is None or not turns:
+            return {}
+        result: dict[int, list[float]] = {}
+        for turn, cosine in self.part_cosines(known, vector, turns):
+            result.setdefault(turn, []).append(cosine)
+        return result
 
     def coverage(self) -> list[Coverage]:
         """Return the coverage of every enrolled embedder."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import KinmemError
 from kinmem.models import Vector
-from kinmem.store.sql.database import Transaction, embedder_of, state_of
+from kinmem.store.sql.database import Transaction, state_of
 from kinmem.store.sql.turn_queue import TurnQueue
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import MOST_SCANS
@@ -26,8 +26,6 @@ logger = logging.getLogger(__name__)
 
 IN_MEMORY_FROM = 1000
 LOADED_AT_ONCE = 5000
-# Parts that are requested for each message that is wanted.
-EXPECTED = 3
 
 
 @dataclass
@@ -58,42 +56,33 @@ class TurnVectors(TurnQueue):
 
     # searching
 
-    def nearest(
+    def nearest_parts(
         self,
+        known: tuple[int, int],
         vector: Vector,
-        embedder: str,
         limit: int,
         allowed: str | None,
         bound: Mapping[str, Any],
     ) -> list[int]:
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            return []
         copy = self._fresh_copy(*known)
         if copy is None:
-            turns = self._scanned(known[0], vector, EXPECTED * limit, allowed, bound)
-        else:
-            rows = None if allowed is None else self._rows(allowed, bound)
-            _, found, _ = copy.index.search(vector, EXPECTED * limit, allowed=rows)
-            turns = found.tolist()
-        return list(dict.fromkeys(turns))[:limit]
+            return self._scanned(known[0], vector, limit, allowed, bound)
+        rows = None if allowed is None else self._rows(allowed, bound)
+        _, turns, _ = copy.index.search(vector, limit, allowed=rows)
+        nearest: list[int] = turns.tolist()
+        return nearest
 
-    def cosines(
-        self, vector: Vector, embedder: str, turns: Collection[int]
-    ) -> dict[int, list[float]]:
-        known = embedder_of(self._database, embedder)
-        if known is None or not turns:
-            return {}
+    def part_cosines(
+        self, known: tuple[int, int], vector: Vector, turns: Collection[int]
+    ) -> list[tuple[int, float]]:
         copy = self._fresh_copy(*known)
-        result: dict[int, list[float]] = {}
         if copy is not None:
             import numpy as np
 
             chunks, owners, near = copy.index.cosines(vector, np.array(sorted(turns), np.int64))
-            for at in np.argsort(chunks, kind="stable").tolist():
-                result.setdefault(int(owners[at]), []).append(float(near[at]))
-            return result
-        found = self._database.rows(
+            order = np.argsort(chunks, kind="stable").tolist()
+            return [(int(owners[at]), float(near[at])) for at in order]
+        return self._database.rows(
             """
             SELECT c.turn, 1 - vec_distance_cosine(v.embedding, :vector)
             FROM json_each(:turns) CROSS JOIN turn_chunks c ON c.turn = value
@@ -102,9 +91,6 @@ class TurnVectors(TurnQueue):
             """,
             {"vector": vector.tobytes(), "turns": json.dumps(list(turns)), "embedder": known[0]},
         )
-        for turn, cosine in found:
-            result.setdefault(turn, []).append(cosine)
-        return result
 
     def close(self) -> None:
         """Let a copy that is loading stop."""
