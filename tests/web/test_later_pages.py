@@ -112,6 +112,8 @@ def test_a_token_is_made_shown_once_and_revoked(site: Site, page: Page) -> None:
     expect(page.locator(".token")).to_have_count(0)
     entry = page.locator(".entry", has_text="of the browser")
     entry.get_by_role("button", name="Revoke").click()
+    expect(page.locator(".notice")).to_contain_text("Revoked.")
+    expect(entry.get_by_role("button")).to_have_count(0)
     expect(entry).to_contain_text("revoked")
     assert Tokens(site.home).verify(token) is None
 
