@@ -17,7 +17,14 @@ from kinmem.errors import InvalidInput
 from kinmem.language import Dates, redact, secret_kinds, without_private
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State, Tier
 from kinmem.models.links import RELATIONS, Asked
-from kinmem.sizes import CALLED, CONTENT_BYTES, CONTEXT_BYTES, KEY_BYTES, SUBJECT_BYTES, TAG_BYTES
+from kinmem.models.sizes import (
+    CALLED,
+    CONTENT_BYTES,
+    CONTEXT_BYTES,
+    KEY_BYTES,
+    SUBJECT_BYTES,
+    TAG_BYTES,
+)
 from kinmem.text import clean
 
 TAGS = 50

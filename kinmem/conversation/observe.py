@@ -16,6 +16,7 @@ from kinmem.conversation.opening import rules, where_it_stood, worth_telling
 from kinmem.errors import InvalidInput
 from kinmem.models import Answer, Filters
 from kinmem.models.places import place_of, same_place
+from kinmem.models.sizes import TEXT_BYTES
 from kinmem.models.turns import (
     CLIENT,
     ROLE_OF,
@@ -26,7 +27,6 @@ from kinmem.models.turns import (
     Snapshot,
 )
 from kinmem.settings import Settings
-from kinmem.sizes import TEXT_BYTES
 from kinmem.store.base import Store, newer_of
 from kinmem.text import VISIBLE, clean, storable
 from kinmem.validation import Border, checked_subject, checked_time

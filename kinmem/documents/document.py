@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from kinmem.errors import InvalidInput, TooLarge, Unreadable
 from kinmem.models import HELD_BACK, QUARANTINE, Memory, Note, State
-from kinmem.sizes import CONTENT_BYTES
+from kinmem.models.sizes import CONTENT_BYTES
 from kinmem.text import cut
 
 Kind = Literal["markdown", "text", "html", "pdf"]

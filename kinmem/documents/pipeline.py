@@ -25,8 +25,8 @@ from kinmem.models import (
     State,
     Stored,
 )
+from kinmem.models.sizes import REFERENCE_BYTES
 from kinmem.settings import Settings
-from kinmem.sizes import REFERENCE_BYTES
 from kinmem.store.base import Store
 from kinmem.text import clean
 from kinmem.text import cut as shortened

@@ -16,8 +16,8 @@ from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
 from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
+from kinmem.models.sizes import checked_sizes
 from kinmem.service.components import Components, Ground
-from kinmem.sizes import checked_sizes
 from kinmem.store.history import batch_name, is_of_erased, keyed_name, of_key, repeated_call
 from kinmem.text import storable
 from kinmem.validation import checked_key, checked_links

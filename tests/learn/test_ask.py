@@ -17,8 +17,8 @@ from kinmem.learn.findings import STATEMENT_BYTES
 from kinmem.llm.chat_litellm import LitellmChat
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import CATEGORIES, Entity, Memory, Note, Relation
+from kinmem.models.sizes import CONTEXT_BYTES, SUBJECT_BYTES
 from kinmem.models.turns import Message, Role
-from kinmem.sizes import CONTEXT_BYTES, SUBJECT_BYTES
 from tests.llm.model_server import GOOD, ModelServer, changed
 
 BERLIN = ZoneInfo("Europe/Berlin")
