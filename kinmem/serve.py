@@ -98,10 +98,10 @@ def _serve_http(services: "Services") -> NoReturn:
     pages = None
     if chosen.web:
         from kinmem.http.server import bearer_of
-        from kinmem.http.tokens import Tokens
+        from kinmem.http.server_tokens import tokens_of
         from kinmem.web.routes import web_routes
 
-        pages = _sessions(settings, bearer_of(settings, Tokens(settings.home)))
+        pages = _sessions(settings, bearer_of(settings, tokens_of(settings)))
         others += web_routes(services.get, pages, lanes)
     app = build_app(server, chosen.session_minutes * 60, others)
     serve_http(app, settings, opened=services.open_soon, close=services.close, pages=pages)
@@ -118,7 +118,7 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
 
     from kinmem.http.lanes import Lanes
     from kinmem.http.server import serve_pages
-    from kinmem.http.tokens import Tokens
+    from kinmem.http.server_tokens import tokens_of
     from kinmem.rest.api_routes import routes
     from kinmem.web.routes import web_routes
 
@@ -131,7 +131,7 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
         opened(address)
 
     lanes = Lanes(settings.server.call_seconds)
-    tokens = Tokens(settings.home)
+    tokens = tokens_of(settings)
     served = [*routes(services.get, lanes), *web_routes(services.get, pages, lanes)]
     app, verify = Starlette(routes=served), lambda token: token and tokens.verify(token)
     serve_pages(app, settings, pages, verify, invite, services.close)

@@ -24,7 +24,7 @@ from kinmem.cli.tables import (
 )
 from kinmem.cli.terminal import progress_bar
 from kinmem.errors import ConfigError, InvalidInput, KinmemError
-from kinmem.http.tokens import Tokens
+from kinmem.http.server_tokens import tokens_of
 from kinmem.settings import Settings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def token_add(
     scope: take.TokenScope = "write",
 ) -> None:
     """Make a token for a Kin. It is shown once."""
-    token = Tokens(context.settings().home).add(name, note, days, scope)
+    token = tokens_of(context.settings()).add(name, note, days, scope)
     if not context.json:
         typer.echo("Shown once. Clients send it as: Authorization: Bearer TOKEN", err=True)
     told = {"token": token, "kin": name, "scope": scope}
@@ -75,14 +75,14 @@ def token_add(
 @command(tokens, "list")
 def token_list(context: CommandContext) -> None:
     """List all tokens, without their secrets."""
-    rows = token_rows(Tokens(context.settings().home).tokens())
+    rows = token_rows(tokens_of(context.settings()).tokens())
     context.tell({"tokens": rows}, token_table(rows))
 
 
 @command(tokens, "revoke")
 def token_revoke(context: CommandContext, token_id: take.TokenId) -> None:
     """Revoke a token for good, with immediate effect on running servers."""
-    rows = token_rows([Tokens(context.settings().home).revoke(token_id)])
+    rows = token_rows([tokens_of(context.settings()).revoke(token_id)])
     context.tell(rows[0], token_table(rows))
 
 

@@ -18,6 +18,7 @@ from kinmem.cli.commands import command
 from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
 from kinmem.http.open_page import is_waiting, leave_link, running
+from kinmem.http.server_tokens import tokens_of
 from kinmem.http.tokens import Bearer, Tokens, is_loopback
 from kinmem.serve import serve as run
 from kinmem.serve import serve_page
@@ -111,7 +112,7 @@ def install(
 
     folder = Path(project).absolute() if project else None
     home, settings = Path.home(), context.settings()
-    tokens, kin = Tokens(settings.home), settings.general.kin
+    tokens, kin = tokens_of(settings), settings.general.kin
     if http is not None:
         _check_address(http, project)
     used = installer.tokens_in(client, home, folder)

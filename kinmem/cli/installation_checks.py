@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Literal
 from kinmem import __version__, llm
 from kinmem.cli.tables import without_effect
 from kinmem.errors import ConfigError, KinmemError
-from kinmem.http.tokens import Tokens, is_loopback
+from kinmem.http.server_tokens import tokens_of
+from kinmem.http.tokens import is_loopback
 from kinmem.settings import Settings
 from kinmem.settings.trust import warnings
 from kinmem.wiring.open_home import lock_told
@@ -103,7 +104,7 @@ def settings_read(settings: Settings) -> Iterator[Check]:
 
 def access(settings: Settings) -> Iterator[Check]:
     """Check who could use an HTTP server of this home."""
-    tokens = Tokens(settings.home)
+    tokens = tokens_of(settings)
     is_open, local = settings.server.insecure_local, is_loopback(settings.server.host)
     if is_open and not local:
         told = "KINMEM_INSECURE_LOCAL is for a loopback address; kinmem serve will refuse to start"

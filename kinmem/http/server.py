@@ -29,6 +29,7 @@ from kinmem.http.connection_limits import (
 from kinmem.http.guard import Guard
 from kinmem.http.logins import BearerOf, Sessions
 from kinmem.http.open_page import announce
+from kinmem.http.server_tokens import tokens_of
 from kinmem.http.tokens import Bearer, Tokens, is_loopback
 from kinmem.settings import ServerSettings, Settings
 
@@ -48,7 +49,7 @@ def serve_http(
     `opened` is called once the address is bound. `pages` are the sessions of the page, if it is
     served as well.
     """
-    tokens = Tokens(settings.home)
+    tokens = tokens_of(settings)
     refuse_open_door(settings.server)
     listening = _listen(settings.server)
     made = None if settings.server.insecure_local else _first_token(tokens, settings)

@@ -93,6 +93,10 @@ class Tokens:
         self._stamp: tuple[int, ...] | None = None
         self._tokens: dict[str, Token] = {}
 
+    def follow(self) -> None:
+        """Be ready to verify for a server: nothing is to be asked of a file that is read again
+        only if it has changed."""
+
     def add(
         self,
         kin: str,

@@ -1,8 +1,5 @@
 """Service: storing notes and documents, and changing them."""
 
-import threading
-import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -27,7 +24,7 @@ BATCH = 100
 IN_DOUBT = ("storage_failed", "storage_replaced")
 AGAIN = "this call was done before; nothing was stored again"
 # Shared writes of a model that one Kin may make in a minute: what is shared is told to all.
-MOST_SHARED, MINUTE = 30, 60.0
+SHARED_WRITES, MOST_SHARED, MINUTE = "shared writes", 30, 60.0
 # Fields that priority and tier depend on.
 RANKED = frozenset({"priority", "importance", "tags", "pinned", "archived", "links"})
 
@@ -47,21 +44,13 @@ class Storing:
         self._renewal = components.renewal
         self._place = components.current_place
         self._background = components.background
-        self._brake = threading.Lock()
-        self._shared = deque[float]()
 
     def share(self, count: int) -> None:
         """Count shared writes of a model. Raises TooManyShared if it has made 30 in a minute."""
         if count > MOST_SHARED:
             raise InvalidInput(f"at most {MOST_SHARED} memories may be shared in one call")
-        with self._brake:
-            now = time.monotonic()
-            while self._shared and self._shared[0] <= now - MINUTE:
-                self._shared.popleft()
-            if len(self._shared) + count > MOST_SHARED:
-                first = self._shared[0] if self._shared else now
-                raise TooManyShared(MOST_SHARED, max(1, ceil(first + MINUTE - now)))
-            self._shared += [now] * count
+        if wait := self._store.jobs.spend(SHARED_WRITES, count, MOST_SHARED, MINUTE):
+            raise TooManyShared(MOST_SHARED, max(1, ceil(wait)))
 
     def is_shared(self, memory_id: str) -> bool:
         """Return whether it is one of the Kin's own memories that others read."""

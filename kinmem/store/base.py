@@ -46,6 +46,14 @@ class Jobs(Protocol):
         """Release a lease; does nothing if another holder has it."""
         ...
 
+    def spend(self, name: str, count: int, most: int, seconds: float) -> float:
+        """Count so many uses of what there may be `most` of in so many seconds, and return 0; if
+        that is too many, count none, and return the seconds after which another try is worth it.
+
+        Processes that share a database server count together, others each for itself.
+        """
+        ...
+
     def record(self, run: Run) -> int:
         """Store a report; the oldest beyond 1,000 are deleted."""
         ...

@@ -27,6 +27,7 @@ from kinmem.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from kinmem.backup.backups import Backups
+    from kinmem.store.postgres.server_wide import ServerWide
 
 
 def open_store(settings: Settings, clock: Clock) -> Store:
@@ -53,6 +54,13 @@ def kins_on_the_server(settings: Settings) -> list[str]:
     with _its_driver():
         from kinmem.store.postgres.postgres_store import names_of_kins
     return names_of_kins(settings.general.store)
+
+
+def open_server(settings: Settings) -> "ServerWide":
+    """Open what all Kins of the database share. Raises StoreError."""
+    with _its_driver():
+        from kinmem.store.postgres.server_wide import ServerWide
+    return ServerWide(settings.general.store)
 
 
 def _on_a_server(settings: Settings, clock: Clock) -> Store:

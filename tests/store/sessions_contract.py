@@ -458,6 +458,20 @@ class SessionsContract:
         assert store.decisions.refused("prune") == {frozenset("d")}
         assert store.decisions.refused("never") == frozenset()
 
+    def test_what_is_used_up_comes_back_with_time(
+        self, store_of: OpenStore, clock: MovableClock
+    ) -> None:
+        jobs = store_of("ana").jobs
+
+        assert [jobs.spend("shared", 2, 5, 60) for _ in range(2)] == [0, 0]
+        clock.advance(seconds=20)
+        assert jobs.spend("shared", 2, 5, 60) == 40
+        assert jobs.spend("shared", 1, 5, 60) == 0
+        assert jobs.spend("other", 5, 5, 60) == 0
+        assert store_of("ben").jobs.spend("shared", 5, 5, 60) == 0
+        clock.advance(seconds=40)
+        assert jobs.spend("shared", 4, 5, 60) == 0
+
     def test_a_lease_is_ones_own_until_it_runs_out(
         self, store_of: OpenStore, clock: MovableClock
     ) -> None:

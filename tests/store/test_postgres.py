@@ -13,14 +13,24 @@ from hypothesis import HealthCheck, settings
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store
+from kinmem.store.postgres import schema_versions
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
 from kinmem.store.postgres.schema_versions import latest, prepare
+from kinmem.store.postgres.server_wide import ServerWide
 from kinmem.store.sqlite.store import SqliteStore
 from tests import postgres
 from tests.conftest import MovableClock
 from tests.store.batch_contract import BatchContract
-from tests.store.contract import TINY, StoreContract, added, draft_of, found_by_words, vector_of
+from tests.store.contract import (
+    TINY,
+    WIDTH,
+    StoreContract,
+    added,
+    draft_of,
+    found_by_words,
+    vector_of,
+)
 from tests.store.sessions_contract import SessionsContract
 from tests.store.test_isolation import ThreeKins
 from tests.sweeps import rounds
@@ -241,9 +251,9 @@ def test_every_table_of_kins_is_under_forced_policies_and_keyed_by_the_kin() -> 
             SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity,
                 (SELECT bool_and((SELECT attname FROM pg_attribute
                         WHERE attrelid = i.indrelid AND attnum = i.indkey[0]) = 'kin_id')
-                    FROM pg_index i WHERE i.indrelid = c.oid)
+                    FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique)
             FROM pg_class c WHERE c.relnamespace = 'kinmem'::regnamespace AND c.relkind = 'r'
-                AND c.relname NOT IN ('kins', 'schema_version')
+                AND c.relname NOT IN ('kins', 'schema_version', 'tokens')
             """
         ).fetchall()
 
@@ -257,6 +267,37 @@ def test_without_saying_whose_rows_nothing_is_there(store_of: Callable[[str], St
         admin.execute("SET ROLE kinmem_service")
 
         assert admin.execute("SELECT count(*) FROM kinmem.memories").fetchall() == [(0,)]
+
+
+# what processes share
+
+
+def test_a_kin_is_taken_by_one_process_until_its_work_is_done(
+    store_of: Callable[[str], Store], postgres_url: str
+) -> None:
+    ana = store_of("ana")
+    ana.index.enroll(TINY, WIDTH)
+    added(ana, SECRET, embedder=None)
+    store_of("ben")
+    processes = [ServerWide(postgres_url) for _ in range(2)]
+    try:
+        assert processes[0].take() is None
+        with psycopg.connect(postgres_url, autocommit=True) as admin:
+            waiting = "UPDATE kinmem.waiting_kins SET until = now()"
+            admin.execute(waiting)
+            assert [process.take() for process in processes] == ["ana", None]
+            admin.execute("SET search_path = kinmem; DELETE FROM pending")
+            admin.execute(waiting)
+            assert [process.take() for process in processes] == [None, None]
+            assert admin.execute("SELECT 1 FROM kinmem.waiting_kins").fetchall() == []
+    finally:
+        for process in processes:
+            process.close()
+
+
+def test_uses_are_counted_for_all_processes_together(store_of: Callable[[str], Store]) -> None:
+    assert store_of("ana").jobs.spend("shared", 30, 30, 60) == 0
+    assert store_of("ana").jobs.spend("shared", 1, 30, 60) > 0
 
 
 # the schema, and a server that goes away
@@ -285,6 +326,29 @@ def test_a_schema_is_made_once_however_many_open_it_at_once() -> None:
     finally:
         with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
             admin.execute("DROP SCHEMA IF EXISTS kinmem_other CASCADE")
+
+
+def test_a_schema_of_the_first_version_is_upgraded(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = f"{postgres.database_url()}&schema=kinmem_first"
+    all_scripts = schema_versions.scripts()
+    with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
+        try:
+            monkeypatch.setattr(schema_versions, "scripts", lambda: all_scripts[:1])
+            with closing(PostgresStore(url, "ana")) as first:
+                number = number_of_kin(first)
+            monkeypatch.undo()
+            with closing(PostgresStore(url, "ana")) as upgraded:
+                assert number_of_kin(upgraded) == number
+                assert upgraded.jobs.spend("shared", 1, 1, 60) == 0
+            waits = admin.execute("SELECT kin_id FROM kinmem_first.waiting_kins").fetchall()
+            assert waits == [(number,)]
+        finally:
+            admin.execute("DROP SCHEMA IF EXISTS kinmem_first CASCADE")
+
+
+def number_of_kin(store: PostgresStore) -> int:
+    """The Kin's number, found as any process finds it."""
+    return int(store.files.own.database.rows("SELECT kinmem_kin('ana')")[0][0])
 
 
 def test_a_newer_schema_is_left_alone(store_of: Callable[[str], Store], postgres_url: str) -> None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from datetime import timedelta
 from typing import TypeVar
 
 from kinmem.clock import Clock, utc_now
@@ -15,13 +16,14 @@ from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
 from kinmem.store.postgres.refused_traces import PostgresForgetting
 from kinmem.store.postgres.schema_versions import latest, prepare
-from kinmem.store.sql.database import Row
+from kinmem.store.postgres.server_wide import asked
 from kinmem.store.sql.finding import SearchedFile, SearchedFiles
 from kinmem.store.sql.history_rows import ERASED_KEPT, compact
-from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.memory_rows import moment, time_text
 from kinmem.store.sql.search_index import SqlIndex
 from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sql.turn_search import SqlTranscript
+from kinmem.store.sql.upkeep_rows import SqlJobs
 
 T = TypeVar("T")
 SHARED = 0
@@ -40,7 +42,7 @@ class PostgresFile(SearchedFile):
 
 def number_of(server: Server, kin: str) -> int:
     """Return the number of a Kin, which a new name gets. Raises StoreError."""
-    [(number,)] = _asked(server, "SELECT kinmem_kin(%s)", (kin,))
+    [(number,)] = asked(server, "SELECT kinmem_kin(?)", (kin,))
     if number is None:
         raise StoreError(f"{server.name}: this login may not serve {kin}", "storage_unsupported")
     return int(number)
@@ -51,19 +53,31 @@ def names_of_kins(url: str) -> list[str]:
     server = Server.of(url)
     try:
         prepare(server)
-        return [str(name) for (name,) in _asked(server, "SELECT kinmem_names()", ())]
+        return [str(name) for (name,) in asked(server, "SELECT kinmem_names()", ())]
     finally:
         server.close()
 
 
-def _asked(server: Server, question: str, bindings: tuple[str, ...]) -> list[Row]:
-    """Ask what is nobody's alone, in a transaction of its own."""
-    became = f"; SET LOCAL ROLE {server.role}" if server.role else ""
-    with server.connection(f"BEGIN; SET LOCAL search_path = {server.path}{became}") as cursor:
-        cursor.execute(question, bindings)
-        rows: list[Row] = cursor.fetchall()
-        cursor.execute("COMMIT")
-        return rows
+COUNTED = "SELECT coalesce(sum(count), 0), min(at) FROM uses WHERE name = ? AND at > ?"
+
+
+class PostgresJobs(SqlJobs):
+    """See Jobs. All processes count together."""
+
+    def spend(self, name: str, count: int, most: int, seconds: float) -> float:
+        now, length = self._clock(), timedelta(seconds=seconds)
+        with self._database.writing() as db:
+            db.run("DELETE FROM uses WHERE name = ? AND at <= ?", (name, time_text(now - length)))
+            found = db.row(COUNTED, (name, time_text(now - length)))
+            used, first = found if found else (0, None)
+            if int(used) + count > most:
+                return ((moment(first) or now) + length - now).total_seconds()
+            db.run(
+                "INSERT INTO uses (name, at, count) VALUES (?, ?, ?)"
+                " ON CONFLICT (kin_id, name, at) DO UPDATE SET count = uses.count + excluded.count",
+                (name, time_text(now), count),
+            )
+            return 0.0
 
 
 class PostgresStore(SqlStore):
@@ -85,6 +99,7 @@ class PostgresStore(SqlStore):
             own, shared = (PostgresFile(database, name) for database in self._databases)
             self.files = SearchedFiles(own, shared, name, clock)
             super().__init__(self.files)
+            self.jobs = PostgresJobs(own.database, clock)
             self.index = SqlIndex(self.files)
             self.transcript = SqlTranscript(
                 self.files, SaidWords(own.database), TurnVectors(own.database)

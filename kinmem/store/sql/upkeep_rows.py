@@ -3,9 +3,11 @@
 import json
 import os
 import socket
+from collections import defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
+from threading import Lock
 from typing import Any
 
 from kinmem.clock import Clock
@@ -216,6 +218,19 @@ class SqlJobs:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
+        self._counting = Lock()
+        self._uses: defaultdict[str, deque[datetime]] = defaultdict(deque)
+
+    def spend(self, name: str, count: int, most: int, seconds: float) -> float:
+        now, length = self._clock(), timedelta(seconds=seconds)
+        with self._counting:
+            uses = self._uses[name]
+            while uses and uses[0] <= now - length:
+                uses.popleft()
+            if len(uses) + count > most:
+                return ((uses[0] if uses else now) + length - now).total_seconds()
+            uses += [now] * count
+            return 0.0
 
     def lease(self, job: str, holder: str, seconds: float) -> bool:
         now = self._clock()

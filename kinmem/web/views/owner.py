@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from kinmem.errors import InvalidInput
-from kinmem.http.tokens import SCOPES, Token, Tokens
+from kinmem.http.server_tokens import tokens_of
+from kinmem.http.tokens import SCOPES, Token
 from kinmem.settings import HOME_VARIABLE, KIN_NAME, knobs
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
 
@@ -81,7 +82,7 @@ def _is_at_the_machine(asked: Asked) -> bool:
 
 def _tokens(asked: Asked) -> Sequence[Token]:
     """Return the tokens that the session may see, the latest first."""
-    found = Tokens(asked.service.settings.home, asked.service.clock).tokens()
+    found = tokens_of(asked.service.settings, asked.service.clock).tokens()
     return [
         token
         for token in reversed(found)
@@ -96,7 +97,7 @@ def add_token(asked: Asked) -> Answer:
     days = number_in(given)
     if given is not None and days is None:
         raise InvalidInput(f"{given[:40]!r} is no number of days")
-    tokens = Tokens(asked.service.settings.home, asked.service.clock)
+    tokens = tokens_of(asked.service.settings, asked.service.clock)
     made = tokens.add(
         asked.given("kin") or asked.service.kin,
         asked.given("note"),
@@ -110,7 +111,7 @@ def revoke_token(asked: Asked) -> Answer:
     id = asked.given("id") or ""
     if id not in {token.id for token in _tokens(asked)}:
         raise InvalidInput(f"no token has the id {id!r}")
-    Tokens(asked.service.settings.home, asked.service.clock).revoke(id)
+    tokens_of(asked.service.settings, asked.service.clock).revoke(id)
     return Done(KINS, Notice("kins.is_revoked"))
 
 
