@@ -77,7 +77,7 @@ def _learn(service: Service) -> None:
 @pytest.mark.parametrize(
     ("journey", "most"),
     [
-        pytest.param(_recall, 62, id="a recall"),
+        pytest.param(_recall, 63, id="a recall"),
         pytest.param(_memorize, 73, id="a memorize"),
         pytest.param(_learn, 91, id="a turn until it is learned"),
     ],

@@ -46,7 +46,7 @@ def worth_telling(store: Store, allowed: Filters, tokens: int) -> list[Memory]:
     every = store.page(allowed, "importance", MOST_RULES)
     rest = _once([*told, *filter(_lasts, _believed(store, every.memories))])
     is_all = every.next_cursor is None and sum(map(_tokens, rest)) <= tokens
-    return rest if is_all else told
+    return store.with_present_contexts(rest if is_all else told)
 
 
 def rules(store: Store, allowed: Filters) -> list[Memory]:
@@ -57,7 +57,7 @@ def rules(store: Store, allowed: Filters) -> list[Memory]:
         for one in _ruling(store, allowed)
         if one.place is not None or Weight(one.content).is_standing(one.speaker)
     )
-    return _once([*_pinned(store, allowed), *ruling])
+    return store.with_present_contexts(_once([*_pinned(store, allowed), *ruling]))
 
 
 def _pinned(store: Store, allowed: Filters) -> list[Memory]:

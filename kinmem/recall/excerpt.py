@@ -26,7 +26,9 @@ NOT_KEPT = "(changed since; what it said then is not kept any more)"
 def hits_of(scored: Sequence[Scored], confidences: Sequence[float], store: Store) -> list[Hit]:
     """Load the memories behind the candidates, in their order; a document comes with the part that
     was found."""
-    memories = store.memories([one.candidate.id for one in scored])
+    found = store.memories([one.candidate.id for one in scored])
+    told = store.with_present_contexts(list(found.values()))
+    memories = {memory.id: memory for memory in told}
     return [
         _hit(memories[one.candidate.id], one, confidence)
         for one, confidence in zip(scored, confidences, strict=True)

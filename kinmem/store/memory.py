@@ -137,6 +137,14 @@ class Memories(Protocol):
         """Return those of these memories that are visible, by id, in any state."""
         ...
 
+    def with_present_contexts(self, memories: Sequence[Memory]) -> list[Memory]:
+        """Return the memories, in their order, as they are to be told today.
+
+        A sentence of a source context that this Kin's memories state, and none that still holds, is
+        marked if one of them was superseded, otherwise left out. What others share stays as it is.
+        """
+        ...
+
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
         """Return one page in the given order, ties by id. Raises InvalidInput for a foreign
         cursor."""

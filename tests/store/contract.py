@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kinmem.errors import InvalidInput, MemoryNotFound, StoreError, VersionConflict
+from kinmem.language import content_hash
 from kinmem.models import (
     Asked,
     Candidate,
@@ -406,6 +407,29 @@ class StoreContract:
         for present in ("automobile", "engines", "Emil", "lot"):
             assert found_by_words(store, present) == [id]
         assert store.index.cosines(vector_of("an automobile"), TINY, [id])[id] == [pytest.approx(1)]
+
+    def test_a_context_does_not_tell_what_was_forgotten_and_marks_what_was_so(
+        self, store: Store
+    ) -> None:
+        def told(content: str, **given: Any) -> Memory:
+            hash = content_hash(content)
+            return store.get(added(store, content, content_hash=hash, **given))
+
+        ended = told("I am on the night shift.")
+        told("I live in Lyon.", state=State.SUPERSEDED)
+        told("I am at the harbour.")
+        context = "I live in Lyon. I am on the night shift. I am at the harbour. It rains."
+        beside = told("Clara visits me.", source_context=context)
+        alone = told("It has three rooms.", source_context="I am on the night shift.")
+        assert store.with_present_contexts([alone]) == [alone]
+
+        forgotten(store, ended.id)
+
+        shown = store.with_present_contexts([beside, alone, ended])
+        assert [memory.source_context for memory in shown] == [
+            "I live in Lyon. (no longer so) I am at the harbour. It rains.", None, None,
+        ]  # fmt: skip
+        assert store.get(beside.id) == beside
 
     def test_the_history_tells_what_happened_newest_first(self, store: Store) -> None:
         id = added(store, "tea", importance=5.0)

@@ -16,6 +16,7 @@ from kinmem.models.turns import Shown
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
 from kinmem.store.sql.change_rows import SqlChanges
+from kinmem.store.sql.contexts import with_present_contexts
 from kinmem.store.sql.database import Database, Row, kept_states
 from kinmem.store.sql.document_texts import SqlDocuments
 from kinmem.store.sql.graph_rows import SqlGraph
@@ -198,6 +199,7 @@ class SqlStore:
         self.get = files.get
         self.memories = files.memories
         self.same_statements = files.own.same_all
+        self.with_present_contexts = partial(with_present_contexts, files)
         self.reading = kept_states
 
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
