@@ -3,29 +3,34 @@
 import gc
 import logging
 import os
-import re
 import secrets
 import signal
-import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from kinmem import __version__
 from kinmem.errors import StoreError
 from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import SocketServer, serve_local
+from kinmem.http.attending import attend
 from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 from kinmem.settings.trust import warnings
+from kinmem.wiring.server_log import log_to_stderr
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
     from kinmem.http.logins import BearerOf, Sessions
+    from kinmem.http.metrics import Meters
+    from kinmem.http.server import Served
+    from kinmem.http.tokens import Tokens
     from kinmem.service import Service
 
 # Seconds that a call waits for the embedder to load; after that words alone are searched.
@@ -37,6 +42,8 @@ SENT = 0.05
 # Seconds after a client's first message. A client that has not listed the tools by then is idle,
 # and unfinished background work continues.
 IDLE = 3.0
+# Seconds after which a Kin that does not call is closed, where there may be thousands of them.
+IDLE_KIN = 900.0
 
 
 def serve(settings: Settings) -> NoReturn:
@@ -77,34 +84,55 @@ def _serve_stdio(services: "Services") -> NoReturn:
 
 
 def _serve_http(services: "Services") -> NoReturn:
-    # Late, as above.
-    from kinmem.http.lanes import Lanes
+    # Late, as above; before workers are forked, so that they share it.
     from kinmem.http.server import serve_http
+
+    def opened() -> None:
+        services.open_soon()
+        services.attend()
+
+    build = partial(_http_app, services)
+    serve_http(build, services.settings, opened=opened, close=services.close)
+
+
+def _http_app(services: "Services", tokens: "Tokens", meters: "Meters | None") -> "Served":
+    from kinmem.http.lanes import Lanes
+    from kinmem.http.metrics import CountedCalls
+    from kinmem.http.probes import probes
+    from kinmem.http.server import Served, bearer_of
+    from kinmem.http.telemetry import send_traces
     from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.http_app import build_app
     from kinmem.mcp.protocol import build
+    from kinmem.mcp.tools import tools
     from kinmem.rest.api_routes import routes
 
     settings, chosen = services.settings, services.settings.server
     lanes = Lanes(chosen.call_seconds)
+    names = [one.name for one in tools(chosen.tool_sets)]
+    send_traces(__version__, names)
     server = build(
         services.get,
         lanes=lanes,
         sets=chosen.tool_sets,
         strict=chosen.strict_schemas,
-        middleware=[follow_roots()],
+        middleware=[follow_roots(), *([CountedCalls(meters, names)] if meters else [])],
     )
-    others = routes(services.get, lanes)
+    others = [*probes(services.check, meters), *routes(services.get, lanes)]
     pages = None
     if chosen.web:
-        from kinmem.http.server import bearer_of
-        from kinmem.http.server_tokens import tokens_of
         from kinmem.web.routes import web_routes
 
-        pages = _sessions(settings, bearer_of(settings, tokens_of(settings)))
+        pages = _sessions(settings, bearer_of(settings, tokens))
         others += web_routes(services.get, pages, lanes)
-    app = build_app(server, chosen.session_minutes * 60, others)
-    serve_http(app, settings, opened=services.open_soon, close=services.close, pages=pages)
+    app = build_app(
+        server,
+        chosen.session_minutes * 60,
+        others,
+        stateless=bool(settings.general.store),
+        sse=chosen.workers == 1,
+    )
+    return Served(app, pages)
 
 
 def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
@@ -174,9 +202,12 @@ class Services:
         self.here: str | None = None
         self._root: str | None = None
         self._opened: dict[str, Future[Service]] = {}
-        self._sockets: list[SocketServer] = []
+        self._sockets: dict[str, SocketServer] = {}
         self._closed = False
         self._lock = threading.Lock()
+        self._used: dict[str, float] = {}
+        """When each Kin has called last."""
+        self._ending = threading.Event()
 
     def get(self, kin: str | None = None) -> "Service":
         """Return the Kin's service; None is the process' own Kin.
@@ -187,6 +218,7 @@ class Services:
         with self._lock:
             if self._closed:
                 raise StoreError("kinmem is shutting down; ask again when it is back")
+            self._used[name] = time.monotonic()
             opened = self._opened.get(name)
             if mine := opened is None:
                 opened = self._opened[name] = Future()
@@ -213,12 +245,42 @@ class Services:
         later.daemon = True
         later.start()
 
+    def check(self) -> None:
+        """Raise KinmemError if the store cannot be used."""
+        from kinmem.wiring.open_home import check_store
+
+        check_store(self.settings)
+
+    def attend(self) -> None:
+        """With a database server, see to Kins that nobody calls for: do what others have left to
+        do, and close what is not used."""
+        if self.settings.general.store:
+            from kinmem.wiring.open_home import open_server
+
+            connect = partial(open_server, self.settings)
+            attend(connect, self.get, self._close_idle, self._ending)
+
+    def _close_idle(self) -> None:
+        before = time.monotonic() - IDLE_KIN
+        with self._lock:
+            idle = [
+                (self._opened.pop(name), self._sockets.pop(name, None))
+                for name, at in self._used.items()
+                if at < before and (known := self._opened.get(name)) and _rests(known)
+            ]
+            self._used = {name: at for name, at in self._used.items() if name in self._opened}
+        for service, local_socket in idle:
+            if local_socket is not None:
+                local_socket.close()
+            service.result().close()
+
     def close(self) -> None:
         """Close all services. Later calls are refused."""
+        self._ending.set()
         with self._lock:
             self._closed = True
             opened = list(self._opened.values())
-        for local_socket in self._sockets:
+        for local_socket in list(self._sockets.values()):
             local_socket.close()
         for service in opened:
             with suppress(Exception):  # a service that could not be opened needs no closing
@@ -232,7 +294,9 @@ class Services:
             service = open_service(self._settings_of(name), patience=PATIENCE)
             service.store.reserve_room(begin=True)
             self._place(service)
-            self._sockets.append(serve_local(self.settings.home, name, partial(answered, service)))
+            if self.settings.server.workers == 1:
+                answer = partial(answered, service)
+                self._sockets[name] = serve_local(self.settings.home, name, answer)
             opened.set_result(service)
             self._place(service)  # the roots may have arrived since
         except BaseException as error:
@@ -254,44 +318,13 @@ class Services:
         return load({"KINMEM_KIN": name, HOME_VARIABLE: self.settings.home})
 
 
+def _rests(opened: "Future[Service]") -> bool:
+    """Return whether a service is open, and has nothing to do."""
+    return opened.done() and opened.exception() is None and opened.result().is_at_rest
+
+
 def warn_of_unread(settings: Settings) -> None:
     """Log once which variables are set without effect."""
     recall = settings.recall
     if names := unread(settings, reads(recall.profile, recall.fusion)):
         logging.getLogger(__name__).warning("set, but without effect: %s", ", ".join(names))
-
-
-def log_to_stderr(level: str) -> None:
-    """Log ids and counts of kinmem, and warnings of others: their messages below that repeat what
-    was sent, at DEBUG all of it."""
-    form = "%(levelname)s %(name)s: %(message)s"
-    others = level if level == "ERROR" else "WARNING"
-    logging.basicConfig(level=others, stream=sys.stderr, format=form, force=True)
-    logging.getLogger("kinmem").setLevel(level)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(_without_values)
-        handler.addFilter(_without_credentials)
-
-
-# Session ids of MCP, which are random UUIDs (a memory's is ordered by time, version 7), and tokens.
-CREDENTIAL = re.compile(
-    r"\b[0-9a-f]{12}4[0-9a-f]{19}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f-]{17}\b|\bkmk_\S+"
-)
-
-
-def _without_credentials(record: logging.LogRecord) -> bool:
-    """Take what opens a session or a memory out of a log record."""
-    told = record.getMessage()
-    if (hidden := CREDENTIAL.sub("[hidden]", told)) != told:
-        record.msg, record.args = hidden, ()
-    return True
-
-
-def _without_values(record: logging.LogRecord) -> bool:
-    """Strip a pydantic error from a log record: it shows the refused value, which may be a
-    memory."""
-    error = record.exc_info[1] if record.exc_info else None
-    if error is not None and type(error).__name__ == "ValidationError":
-        record.exc_info = None
-        record.msg = f"{record.msg} ({type(error).__name__})"
-    return True

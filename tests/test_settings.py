@@ -327,6 +327,8 @@ BOUNDS = [
     ("MEMORY_TEMPORAL_DECAY_LAMBDA", ["0", "0.01", "100"], ["-0.01", "inf", "nan"]),
     ("MEMORY_TEMPORAL_DECAY_FLOOR", ["0", "0.7", "1"], ["-0.1", "1.1"]),
     ("MEMORY_RECENCY_BOOST", ["true", "false", "0", "1", "off", "on"], ["perhaps", "2"]),
+    ("KINMEM_WORKERS", ["1", "4", "64"], ["0", "65", "many"]),
+    ("KINMEM_DRAIN_SECONDS", ["0", "20", "3600"], ["-1", "3601", "long"]),
     ("MEMORY_ADAPTIVE_K", ["true", "false", "0", "1"], ["perhaps"]),
     ("MEMORY_ADAPTIVE_K_MIN_SCORE_RATIO", ["0", "0.3", "1"], ["-0.1", "1.1"]),
     ("MEMORY_CONTEXTUAL_REWRITE_THRESHOLD", ["0", "80", "8192"], ["-1", "8193", "short"]),

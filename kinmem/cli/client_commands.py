@@ -40,10 +40,11 @@ def serve(
     transport: take.Transport = None,
     host: take.Host = None,
     port: take.Port = None,
+    workers: take.Workers = None,
     insecure_local: take.InsecureLocal = False,
 ) -> None:
     """Serve MCP, over stdio by default."""
-    start(context, transport, host, port, insecure_local=insecure_local)
+    start(context, transport, host, port, workers, insecure_local=insecure_local)
 
 
 @command(app, rich_help_panel=SERVE_PANEL)
@@ -88,11 +89,13 @@ def start(
     transport: str | None = None,
     host: str | None = None,
     port: int | None = None,
+    workers: int | None = None,
     *,
     insecure_local: bool = False,
 ) -> None:
     """Serve until a signal or the client ends it."""
     flags = {"KINMEM_TRANSPORT": transport, "KINMEM_HOST": host, "KINMEM_PORT": port}
+    flags["KINMEM_WORKERS"] = workers
     run(context.settings(**flags, KINMEM_INSECURE_LOCAL=insecure_local or None))
 
 

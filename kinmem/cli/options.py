@@ -312,6 +312,10 @@ Host = Annotated[
 Port = Annotated[
     int | None, option("--port", "N", "Port for HTTP; 8765 by default, 0 takes a free one.")
 ]
+Workers = Annotated[
+    int | None,
+    option("--workers", "N", "Processes that answer HTTP together, on PostgreSQL; 1 by default."),
+]
 PagePort = Annotated[int | None, option("--port", "N", "Port for the page; a free one by default.")]
 NoBrowser = Annotated[bool, flag("--no-browser", "Only print the link.")]
 InsecureLocal = Annotated[

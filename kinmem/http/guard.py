@@ -18,11 +18,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kinmem.errors import ConfigError
 from kinmem.http.logins import LOGIN, BearerOf, Sessions
 from kinmem.http.refusals import refusal
-from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, STILL_KEY
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, STILL_KEY, is_loopback
 
 logger = logging.getLogger(__name__)
 
-HEALTH = "/health"
+HEALTH, HEALTHZ, READYZ, METRICS = "/health", "/healthz", "/readyz", "/metrics"
+# Their answers reveal only that the server runs, and whether its store does.
+OPEN = frozenset({HEALTH, HEALTHZ, READYZ})
+FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 CODES = {401: "unauthorized", 403: "forbidden", 421: "misdirected", 503: "config"}
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -68,8 +71,8 @@ class Guard:
         if self._pages is not None and self._pages.owns(scope["path"]):
             return self._admitted(self._pages, scope)
         given = headers.all("authorization")
-        if not given and scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
-            return None  # the answer reveals only that the server runs
+        if not given and scope["method"] in ("GET", "HEAD") and _is_open(scope):
+            return None
         return self._unauthorized(scope, given)
 
     def _leads_in(self, scope: Scope, headers: "_Headers") -> bool:
@@ -111,6 +114,15 @@ class Guard:
         if bearer:  # the SDK binds each session to the user who opened it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=known.kin, scopes=[]))
         return None
+
+
+def _is_open(scope: Scope) -> bool:
+    """Return whether the path needs no token: a probe, or the metrics for this machine itself,
+    unless a proxy of this machine asks for somebody else."""
+    if scope["path"] != METRICS:
+        return scope["path"] in OPEN
+    peer = (scope.get("client") or ("",))[0]
+    return is_loopback(peer) and not any(name.lower() in FORWARDED for name, _ in scope["headers"])
 
 
 class _Headers:

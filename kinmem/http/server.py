@@ -4,19 +4,17 @@ The first start makes a token. With KINMEM_INSECURE_LOCAL, on a loopback address
 without a token is served as the process' Kin.
 """
 
+import asyncio
 import os
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import FrameType
-from typing import NoReturn
+from contextlib import contextmanager, suppress
+from typing import NamedTuple, NoReturn
 
 import uvicorn
-from starlette.requests import Request
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from kinmem.errors import ConfigError
@@ -28,40 +26,71 @@ from kinmem.http.connection_limits import (
 )
 from kinmem.http.guard import Guard
 from kinmem.http.logins import BearerOf, Sessions
+from kinmem.http.metrics import Meters, Observed, can_count, count_together, forget_worker
 from kinmem.http.open_page import announce
 from kinmem.http.server_tokens import tokens_of
 from kinmem.http.tokens import Bearer, Tokens, is_loopback
+from kinmem.http.workers import Workers, refuse_workers
 from kinmem.settings import ServerSettings, Settings
 
 SHUTDOWN_SECONDS = 2
 GRACE_SECONDS = 0.8
+BACKLOG = 128
+
+
+class Served(NamedTuple):
+    """What one process serves."""
+
+    app: ASGIApp
+    pages: Sessions | None = None
+    """The sessions of the page, if it is served as well."""
 
 
 def serve_http(
-    app: ASGIApp,
+    build: Callable[[Tokens, Meters | None], Served],
     settings: Settings,
     opened: Callable[[], None],
     close: Callable[[], None],
-    pages: Sessions | None = None,
 ) -> NoReturn:
     """Serve until a signal comes, then close and end the process with code 0.
 
-    `opened` is called once the address is bound. `pages` are the sessions of the page, if it is
-    served as well.
+    With KINMEM_WORKERS above 1 that many processes do, each with what `build` gives it, and their
+    parent starts them again. `opened` is called in each once its address is bound.
     """
-    tokens = tokens_of(settings)
     refuse_open_door(settings.server)
+    refuse_workers(settings)
     listening = _listen(settings.server)
-    made = None if settings.server.insecure_local else _first_token(tokens, settings)
-    address = _url(listening)
-    guarded = Guard(Fair(app), _names(settings.server), bearer_of(settings, tokens), pages)
-    opened()
-    if pages and is_loopback(settings.server.host):
-        announce(settings.home, address)
-    page = f", and its page at {address}/" if pages else ""
-    sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse{page}\n")
-    sys.stderr.write(_about_tokens(settings, made))
-    _run(guarded, listening, close)
+
+    def tell() -> None:
+        sys.stderr.write(_served(settings, _url(listening)))
+
+    def serve(ready: Callable[[], object]) -> NoReturn:
+        tokens = tokens_of(settings)
+        made = None if settings.server.insecure_local else _first_token(tokens, settings)
+        tokens.follow()
+        meters = Meters() if can_count() else None
+        served = build(tokens, meters)
+        bearers = bearer_of(settings, tokens)
+        guarded = Guard(Fair(served.app), _names(settings.server), bearers, served.pages)
+        opened()
+        if served.pages and is_loopback(settings.server.host):
+            announce(settings.home, _url(listening))
+        ready()
+        sys.stderr.write(_about_tokens(settings, made))
+        _run(Observed(guarded, meters), listening, close, settings.server)
+
+    if settings.server.workers == 1:
+        serve(tell)
+    count_together()
+    workers = Workers(settings.server.workers, serve, settings.server.drain_seconds)
+    workers.run(tell, forget_worker)
+
+
+def _served(settings: Settings, address: str) -> str:
+    sse = f" and {address}/sse" if settings.server.workers == 1 else ""
+    page = f", and its page at {address}/" if settings.server.web else ""
+    by = f", by {settings.server.workers} workers" if settings.server.workers > 1 else ""
+    return f"kinmem serves {address}/mcp{sse}{page}{by}\n"
 
 
 def serve_pages(
@@ -81,11 +110,13 @@ def serve_pages(
     guarded = Guard(Fair(app), _names(settings.server), bearer_of, pages)
     announce(settings.home, _url(listening))
     opened(_url(listening))
-    _run(guarded, listening, close)
+    _run(Observed(guarded, None), listening, close, settings.server)
 
 
-def _run(app: Guard, listening: socket.socket, close: Callable[[], None]) -> NoReturn:
-    _Uvicorn(_config(app)).run(sockets=[listening])
+def _run(
+    app: Observed, listening: socket.socket, close: Callable[[], None], settings: ServerSettings
+) -> NoReturn:
+    _Uvicorn(app, listening, settings).run(sockets=[listening])
     close()
     os._exit(0)
 
@@ -124,10 +155,6 @@ def _about_tokens(settings: Settings, made: str | None) -> str:
     )
 
 
-async def health(request: Request) -> JSONResponse:
-    return JSONResponse({"status": "ok"})
-
-
 def bearer_of(settings: Settings, tokens: Tokens) -> BearerOf:
     """Return what says for whom a token speaks."""
     open_to = Bearer(settings.general.kin, "admin") if settings.server.insecure_local else None
@@ -146,7 +173,7 @@ def _listen(settings: ServerSettings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     address = (settings.host, settings.port)
     try:
-        listening = socket.create_server(address, family=family, backlog=128)
+        listening = socket.create_server(address, family=family, backlog=BACKLOG)
         # For its connections: asyncio leaves it out where the protocol of a socket is not named,
         # and each answer waits 40 ms for an acknowledgement of its header.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -163,7 +190,7 @@ def _url(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _config(app: Guard) -> uvicorn.Config:
+def _config(app: Observed, backlog: int) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
@@ -172,9 +199,9 @@ def _config(app: Guard) -> uvicorn.Config:
         proxy_headers=False,  # nobody may claim to be another host
         http=TimedProtocol,
         ws="none",
+        backlog=backlog,
         limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=HEADER_SECONDS,
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
 
 
@@ -182,16 +209,37 @@ class _Uvicorn(uvicorn.Server):
     """Handles signals by an orderly end; uvicorn's own handlers end the process with the signal's
     number."""
 
+    def __init__(self, app: Observed, listening: socket.socket, settings: ServerSettings) -> None:
+        # asyncio takes as many connections at once as may wait: one worker would take them all.
+        super().__init__(_config(app, BACKLOG if settings.workers == 1 else 1))
+        self._observed = app
+        self._listening = listening
+        self._drain_seconds = settings.drain_seconds
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._listening.listen(BACKLOG)
+
+    async def _wait_tasks_to_complete(self) -> None:
+        """Wait until all calls are answered, then a little for streams, which have no end."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._drain_seconds):
+                while self._observed.calls:
+                    await asyncio.sleep(0.02)
+        await asyncio.wait_for(super()._wait_tasks_to_complete(), SHUTDOWN_SECONDS)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
+        # Not the method itself: sse_starlette finds a server behind that, and cuts answers short.
         for name in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(name, self._on_signal)
+            signal.signal(name, lambda number, _: self._on_signal(number))
         yield
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+    def _on_signal(self, number: int) -> None:
         if self.should_exit:
             os._exit(128 + number)
         self.should_exit = True
-        last = threading.Timer(SHUTDOWN_SECONDS + GRACE_SECONDS, os._exit, (0,))
+        longest = self._drain_seconds + SHUTDOWN_SECONDS + GRACE_SECONDS
+        last = threading.Timer(longest, os._exit, (0,))
         last.daemon = True
         last.start()

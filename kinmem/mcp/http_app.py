@@ -1,5 +1,7 @@
 """MCP over HTTP: streamable HTTP at /mcp, SSE at /sse and /messages.
 
+Without sessions any process answers any request; SSE needs the one that has its stream.
+
 Whoever has most of the sessions makes room for a new one: of theirs the one that has been idle for
 longest is closed.
 """
@@ -12,12 +14,13 @@ from mcp.server import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.http.connection_limits import BODY_BYTES, first_of_most
-from kinmem.http.guard import HEALTH
-from kinmem.http.server import health
+from kinmem.http.refusals import refusal
 
 # Open sessions, 40 KB each.
 MOST_SESSIONS = 250
@@ -28,20 +31,56 @@ def build_app(
     idle_seconds: float,
     others: Sequence[BaseRoute],
     most_sessions: int = MOST_SESSIONS,
+    *,
+    stateless: bool = False,
+    sse: bool = True,
 ) -> ASGIApp:
-    """Return the application for one server; `others` are routes besides those of MCP."""
+    """Return the application for one server; `others` are routes besides those of MCP. `stateless`:
+    streamable HTTP has no sessions."""
     # The SDK compares prefixes, and checks nothing on other addresses; the guard is stricter.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     streamable = server.streamable_http_app(
         max_request_body_size=BODY_BYTES,
-        session_idle_timeout=idle_seconds,
+        stateless_http=stateless,
+        session_idle_timeout=None if stateless else idle_seconds,
         max_sessions=None,
         transport_security=unchecked,
     )
-    sse = server.sse_app(max_request_body_size=BODY_BYTES, transport_security=unchecked)
-    routes = [*streamable.routes, *sse.routes, Route(HEALTH, health), *others]
+    routes = [*streamable.routes, *others]
+    if sse:
+        of_sse = server.sse_app(max_request_body_size=BODY_BYTES, transport_security=unchecked)
+        routes += of_sse.routes
+    else:
+        routes.append(Route("/sse", _no_sse))
     app = Starlette(routes=routes, lifespan=lambda _: server.session_manager.run())
+    if stateless:
+        return WithoutSessions(app)
     return WithRoom(app, server.session_manager, most_sessions)
+
+
+async def _no_sse(request: Request) -> JSONResponse:
+    return refusal(
+        501,
+        "config",
+        "SSE keeps a session in one process, and several answer here; use /mcp, or serve with one"
+        " worker",
+    )
+
+
+class WithoutSessions:
+    """The app, where nothing is there that a GET of /mcp could wait for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == "/mcp" and scope["method"] != "POST":
+            refused = refusal(
+                405, "invalid_input", "there are no sessions; POST", headers={"Allow": "POST"}
+            )
+            await refused(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 class WithRoom:

@@ -169,6 +169,11 @@ class Service:
     def root(self, place: str | None) -> None:
         self.components.current_place.root = place
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether no background work is being done."""
+        return self.components.background.outcome is not None
+
     def close(self) -> None:
         """Stop background work and close the files. Pending work continues at the next opening."""
         self.components.background.close()

@@ -235,7 +235,8 @@ def components(ground: Ground, patience: float | None, *, resident: bool) -> Com
     )
     compact = Compact(store, models.compacting, settings, clock)
     transcribe = Transcribe(store.transcript, ground.embedders) if settings.recall.turns else None
-    indexing = Indexing(store, ground.embedders, learn, transcribe)
+    jobs = store.jobs if settings.general.store else None
+    indexing = Indexing(store, ground.embedders, learn, transcribe, jobs)
     cycle = _cycle(ground, learn, compact, indexing)
     background = _background(ground, indexing, cycle, patience, resident=resident)
     return Components(

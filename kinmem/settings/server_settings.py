@@ -176,6 +176,20 @@ class ServerSettings:
         ge=0.1,
         le=86_400,
     )
+    workers: int = setting(
+        "KINMEM_WORKERS",
+        1,
+        "Processes that answer HTTP together, any of them any request; more than one needs KINMEM_STORE=postgresql://… (docs/workers.md).",
+        ge=1,
+        le=64,
+    )
+    drain_seconds: float = setting(
+        "KINMEM_DRAIN_SECONDS",
+        20,
+        "Seconds that calls over HTTP may still take when the server is told to end; new ones are refused, and streams end after two.",
+        ge=0,
+        le=3600,
+    )
     allowed_hosts: str = setting(
         "KINMEM_ALLOWED_HOSTS",
         "",

@@ -18,10 +18,10 @@ from kinmem.llm.base import Embedder
 from kinmem.llm.prompts import chunks_of
 from kinmem.models import Pending, Progress, Vector, Vectors
 from kinmem.recall.search import choose
-from kinmem.store.base import Store
+from kinmem.store.base import Jobs, Store
 from kinmem.store.sessions import Transcript, Vectored
 from kinmem.text import in_first_person
-from kinmem.upkeep.steps import Budget
+from kinmem.upkeep.steps import Budget, leased
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +43,8 @@ MOST_REFUSED = 200
 
 Filled = list[tuple[Pending, Vector]]
 
+JOB = "embed"
+
 # Messages indexed in one transaction.
 AT_ONCE = 50
 
@@ -60,12 +62,15 @@ class Indexing:
         embedders: Sequence[Embedder],
         learn: Learn,
         transcribe: "Transcribe | None",
+        jobs: Jobs | None = None,
     ) -> None:
         """For `embedders`, see Service; the first one's vectors are made, and others' while they
         are in use.
 
-        `transcribe` is None if what was said is not searchable.
+        `transcribe` is None if what was said is not searchable. `jobs`: where several processes
+        see to a Kin, they take turns by a lease.
         """
+        self._jobs = jobs
         self._store = store
         self._embedders = embedders
         self._learn = learn
@@ -105,8 +110,27 @@ class Indexing:
 
     def part(self, budget: Budget) -> bool:
         """Make a pool of missing vectors; if none is missing, index what was said; after that,
-        compare some new memories. Returns whether more may be left."""
+        compare some new memories. Returns whether more may be left that no other process does."""
+        if self._jobs is None:
+            return self._part(budget)
+        if not self._waits:
+            return False
+        with leased(self._jobs, JOB) as lease:
+            return lease is not None and self._part(budget)
+
+    def _part(self, budget: Budget) -> bool:
         return self._memories(budget) or self._turns(budget) or self._settle(budget)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether there is anything to do: only then a lease is worth its two writes."""
+        name = self._embedders[0].name
+        return bool(
+            not self._enrolled
+            or self._missing()
+            or self._turns_waiting()
+            or self._store.index.unsettled(name, 1)
+        )
 
     def _turns(self, budget: Budget) -> bool:
         if self._transcribe is None or budget.is_over():

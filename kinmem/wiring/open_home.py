@@ -3,6 +3,7 @@
 A hook opens the conversations: every prompt waits for what is loaded here.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -61,6 +62,15 @@ def open_server(settings: Settings) -> "ServerWide":
     with _its_driver():
         from kinmem.store.postgres.server_wide import ServerWide
     return ServerWide(settings.general.store)
+
+
+def check_store(settings: Settings) -> None:
+    """Raise StoreError unless memories can be stored now, as far as that is known at once."""
+    if settings.general.store:
+        with closing(open_server(settings)) as server:
+            server.check()
+    elif not os.access(settings.home, os.W_OK):
+        raise StoreError(f"{settings.home} cannot be written", "storage_read_only")
 
 
 def _on_a_server(settings: Settings, clock: Clock) -> Store:

@@ -23,7 +23,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from kinmem.http.server import serve_http
+from kinmem.http.server import Served, serve_http
 from kinmem.mcp.http_app import build_app
 from kinmem.settings import load
 
@@ -160,4 +160,4 @@ async def complete(ref: object, argument: object, context: object) -> Completion
 
 if __name__ == "__main__":
     app = build_app(server, 60, [])
-    serve_http(app, load(), opened=lambda: None, close=lambda: None)
+    serve_http(lambda *_: Served(app), load(), opened=lambda: None, close=lambda: None)

@@ -74,7 +74,7 @@ class PostgresJobs(SqlJobs):
                 return ((moment(first) or now) + length - now).total_seconds()
             db.run(
                 "INSERT INTO uses (name, at, count) VALUES (?, ?, ?)"
-                " ON CONFLICT (kin_id, name, at) DO UPDATE SET count = uses.count + excluded.count",
+                " ON CONFLICT (name, at) DO UPDATE SET count = uses.count + excluded.count",
                 (name, time_text(now), count),
             )
             return 0.0

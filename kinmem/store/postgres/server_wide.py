@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from kinmem.errors import StoreError
 from kinmem.store.postgres.owned_rows import PostgresTransaction
 from kinmem.store.postgres.pooled_server import Server
-from kinmem.store.postgres.schema_versions import prepare
+from kinmem.store.postgres.schema_versions import latest, prepare
 from kinmem.store.sql.damage import Damage
 from kinmem.store.sql.database import Bindings, Row
 
@@ -14,7 +15,7 @@ COLUMNS = ("id", "kin", "digest", "created_at", "expires_at", "revoked_at", "not
 CHANGED = f"SELECT change, {', '.join(COLUMNS)} FROM tokens WHERE change > ? ORDER BY change"
 PUT = f"""
     INSERT INTO tokens ({", ".join(COLUMNS)}) VALUES ({", ".join(f":{name}" for name in COLUMNS)})
-    ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at,
+    ON CONFLICT ON CONSTRAINT tokens_pkey DO UPDATE SET expires_at = excluded.expires_at,
         revoked_at = excluded.revoked_at, change = excluded.change
 """
 # Who finds nothing to do comes again later and later, since its work may wait for a model.
@@ -65,8 +66,12 @@ class ServerWide:
 
     def check(self) -> None:
         """Raise StoreError unless the server answers, with the schema of this kinmem."""
-        self._server.is_ready = False
-        prepare(self._server)
+        [(number,)] = asked(self._server, "SELECT max(number) FROM schema_version")
+        if number != latest():
+            raise StoreError(
+                f"{self._server.name} has schema {number}, and this kinmem is for {latest()}",
+                "storage_newer",
+            )
 
     def tokens_since(self, change: int) -> tuple[int, list[dict[str, Any]]]:
         """Return what was added or revoked after that change, and the number of the last one."""

@@ -1,0 +1,155 @@
+"""What Prometheus is told: how many requests and calls, how long they took, how they ended.
+
+Labels are from fixed lists: never a Kin, a token, an id or a text. Without the extra kinmem[otel]
+nothing is counted but the calls that are being answered.
+"""
+
+import os
+import time
+from collections.abc import Collection
+from importlib.util import find_spec
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+ROUTES = ("/mcp", "/sse", "/messages", "/api", "/healthz", "/readyz", "/health", "/metrics")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
+OTHER = "other"
+# Seconds: a recall takes 5 ms in a small memory, a call at most 45 s.
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 45.0)
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def can_count() -> bool:
+    """Return whether the extra is installed."""
+    return find_spec("prometheus_client") is not None
+
+
+def count_together() -> None:
+    """Let the processes that are forked from now on count together, in files of a new folder."""
+    if can_count():
+        os.environ.setdefault(FOLDER, mkdtemp(prefix="kinmem-metrics-"))
+
+
+def forget_worker(worker: int) -> None:
+    """Leave out what a process that has ended was doing."""
+    if can_count() and FOLDER in os.environ:
+        from prometheus_client import multiprocess  # late: an extra
+
+        multiprocess.mark_process_dead(worker)  # type: ignore[no-untyped-call]
+
+
+class Meters:
+    """The counters of this process."""
+
+    def __init__(self) -> None:
+        from prometheus_client import Counter, Gauge, Histogram  # late: an extra
+
+        self.requests = Counter(
+            "kinmem_http_requests",
+            "Requests, by their end.",
+            ["route", "method", "status"],
+        )
+        self.seconds = Histogram(
+            "kinmem_http_request_seconds", "Time to the answer's end.", ["route"], buckets=BUCKETS
+        )
+        self.in_flight = Gauge(
+            "kinmem_http_requests_in_flight",
+            "Requests being answered.",
+            multiprocess_mode="livesum",
+        )
+        self.calls = Counter("kinmem_calls", "Calls of tools.", ["tool", "outcome"])
+        self.call_seconds = Histogram(
+            "kinmem_call_seconds", "Time that a call of a tool takes.", ["tool"], buckets=BUCKETS
+        )
+
+    def text(self) -> bytes:
+        """Return the counters of all workers as Prometheus reads them."""
+        from prometheus_client import CollectorRegistry, generate_latest, multiprocess
+        from prometheus_client.registry import REGISTRY
+
+        if FOLDER not in os.environ:
+            return generate_latest(REGISTRY)
+        together = CollectorRegistry()
+        multiprocess.MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
+
+
+class Observed:
+    """The app, with its requests counted."""
+
+    def __init__(self, app: ASGIApp, meters: Meters | None) -> None:
+        self._app = app
+        self._meters = meters
+        self.calls = 0
+        """Requests being answered that are no streams: what an orderly end waits for."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_call = scope["method"] != "GET"
+        self.calls += is_call
+        try:
+            if self._meters is None:
+                await self._app(scope, receive, send)
+            else:
+                await self._metered(self._meters, scope, receive, send)
+        finally:
+            self.calls -= is_call
+
+    async def _metered(self, meters: Meters, scope: Scope, receive: Receive, send: Send) -> None:
+        route = _route(scope["path"])
+        method = scope["method"] if scope["method"] in METHODS else OTHER
+        status, began = 500, time.perf_counter()
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        with meters.in_flight.track_inprogress():
+            try:
+                await self._app(scope, receive, noting)
+            finally:
+                meters.requests.labels(route, method, str(status)).inc()
+                meters.seconds.labels(route).observe(time.perf_counter() - began)
+
+
+def _route(path: str) -> str:
+    return next((route for route in ROUTES if path == route or path.startswith(f"{route}/")), OTHER)
+
+
+class CountedCalls:
+    """Middleware of MCP: counts calls by tool and outcome."""
+
+    def __init__(self, meters: Meters, tools: Collection[str]) -> None:
+        self._meters = meters
+        self._tools = frozenset(tools)
+
+    async def __call__(
+        self, ctx: "ServerRequestContext[Any, Any]", call_next: "CallNext"
+    ) -> "HandlerResult":
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        name = (ctx.params or {}).get("name")
+        tool = name if name in self._tools else OTHER
+        outcome, began = "failed", time.perf_counter()
+        try:
+            result = await call_next(ctx)
+            outcome = "refused" if _is_error(result) else "ok"
+            return result
+        finally:
+            self._meters.calls.labels(tool, outcome).inc()
+            self._meters.call_seconds.labels(tool).observe(time.perf_counter() - began)
+
+
+def _is_error(result: object) -> bool:
+    if isinstance(result, dict):
+        return bool(result.get("isError") or result.get("is_error"))
+    return bool(getattr(result, "is_error", False))

@@ -1,0 +1,298 @@
+"""Several workers on one database: any answers any request, and none takes anything with it."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio
+import psutil
+import psycopg
+import pytest
+from mcp import Client
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from kinmem.cli import main
+from kinmem.http.server_tokens import tokens_of
+from kinmem.http.telemetry import without_contents
+from kinmem.settings import load
+from tests import postgres
+from tests.test_http import ROOT, Running, start, streamable
+
+pytestmark = pytest.mark.anyio
+
+
+def children(server: Running) -> set[int]:
+    return {child.pid for child in psutil.Process(server.process.pid).children()}
+
+
+@contextmanager
+def working(home: Path, **environment: str) -> Iterator[Running]:
+    """Two workers on the database of the tests, and a token for ana."""
+    url = postgres.database_url()
+    token = tokens_of(load({"KINMEM_HOME": home, "KINMEM_STORE": url})).add("ana", scope="admin")
+    chosen = {"KINMEM_STORE": url, "KINMEM_WORKERS": "2", "KINMEM_KIN": "ana", **environment}
+    process = start(home, KINMEM_JUDGE="off", **chosen)
+    try:
+        assert process.stderr
+        told = process.stderr.readline().decode()
+        found = re.search(r"http://\S+(?=/mcp)", told)
+        assert found, told + process.stderr.read().decode()
+        yield Running(process, found[0], home, {"ana": token})
+    finally:
+        for pid in [process.pid, *children_of(process)]:  # the parent would start others
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
+        assert process.stderr
+        process.stderr.close()
+
+
+def children_of(process: subprocess.Popen[bytes]) -> list[int]:
+    return (
+        []
+        if process.poll() is not None
+        else [c.pid for c in psutil.Process(process.pid).children()]
+    )
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with working(tmp_path_factory.mktemp("workers")) as running:
+        yield running
+    postgres.empty()
+
+
+def await_two(server: Running, gone: int) -> None:
+    """Wait until another worker is there in the place of one that is gone."""
+    deadline = time.monotonic() + 60
+    while gone in children(server) or len(children(server)) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def memorize(server: Running, content: str) -> str:
+    """Memorize over a connection of its own, and again until it is acknowledged; the id."""
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {
+            "name": "memorize",
+            "arguments": {"content": content},
+            "_meta": {"idempotencyKey": str(uuid4())},
+        },
+    }
+    while True:
+        try:
+            status, _, text = server.ask("POST", "/mcp", call, Authorization=server.bearer("ana"))
+        except (OSError, http.client.HTTPException):
+            continue  # its worker was killed
+        if status == 200 and not (answer := _answer(text))["result"].get("isError"):
+            return str(answer["result"]["structuredContent"]["id"])
+        time.sleep(0.1)
+
+
+def _answer(text: str) -> Any:
+    [line] = [line for line in text.splitlines() if line.startswith("data: {")]
+    return json.loads(line.removeprefix("data: "))
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_session_goes_on_though_every_worker_was_replaced(
+    server: Running, era: str
+) -> None:
+    async with Client(streamable(server, "ana"), mode=era) as client:
+        await client.call_tool("memorize", {"content": f"the {era} lamp is in the hall"})
+        for worker in children(server):
+            os.kill(worker, signal.SIGKILL)
+            await anyio.to_thread.run_sync(await_two, server, worker)
+        with anyio.fail_after(30):
+            while True:  # a kept connection may lead to a worker that is gone
+                try:
+                    found = await client.call_tool("recall", {"query": f"Where is the {era} lamp?"})
+                    break
+                except Exception:
+                    await anyio.sleep(0.1)
+
+    assert "hall" in str(found.content)
+
+
+def test_what_was_acknowledged_is_there_though_a_worker_was_killed(server: Running) -> None:
+    things = [f"box {number} holds {word}" for number, word in enumerate(WORDS)]
+    with ThreadPoolExecutor(8) as clients:
+        storing = [clients.submit(memorize, server, thing) for thing in things]
+        for _ in range(2):
+            next(iter(storing)).result()
+            victim = max(children(server))
+            os.kill(victim, signal.SIGKILL)
+            await_two(server, victim)
+        ids = {one.result() for one in storing}
+
+    assert len(ids) == len(things)
+    with psycopg.connect(postgres.database_url()) as admin:
+        stored = admin.execute("SELECT id FROM kinmem.memories WHERE kin_id <> 0").fetchall()
+    assert ids <= {id for (id,) in stored}
+
+
+WORDS = """
+    apples brushes candles dishes envelopes flags gloves hooks irons jars keys lids maps nails oars
+    pens quills ropes stamps tools umbrellas vases wires yarns
+""".split()
+
+
+def test_a_token_opens_and_closes_every_worker_within_a_second(
+    server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setenv("KINMEM_STORE", postgres.database_url())
+    monkeypatch.setenv("KINMEM_HOME", str(tmp_path))  # of another machine
+    assert main(["token", "add", "ben"]) == 0
+    token = capsys.readouterr().out.split()[0]
+
+    def answers(wanted: int) -> bool:
+        asked = [
+            server.status("GET", "/api/v1/health", Authorization=f"Bearer {token}")
+            for _ in range(6)
+        ]
+        return set(asked) == {wanted}
+
+    await_that(lambda: answers(200))
+    assert main(["token", "revoke", token.split("_")[1]]) == 0
+    await_that(lambda: answers(401))
+
+
+def await_that(holds: Any) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_probes_tell_that_it_lives_and_whether_it_can_be_used(server: Running) -> None:
+    assert server.ask("GET", "/healthz")[::2] == (200, '{"status":"ok"}')
+    assert server.status("GET", "/readyz") == 200
+    with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
+        admin.execute("INSERT INTO kinmem.schema_version (number) VALUES (9999)")
+        try:
+            status, _, text = server.ask("GET", "/readyz")
+            assert (status, json.loads(text)["error"]["code"]) == (503, "storage_newer")
+            assert server.status("GET", "/healthz") == 200
+        finally:
+            admin.execute("DELETE FROM kinmem.schema_version WHERE number = 9999")
+
+
+def test_metrics_count_what_all_workers_did_and_hold_no_contents(server: Running) -> None:
+    memorize(server, "the cellar sings xyzzy")
+    server.status("GET", "/api/v1/memories/xyzzy-in-a-path", Authorization=server.bearer("ana"))
+    server.ask("POST", "/mcp", b"{}", Authorization=server.bearer("ana"))
+
+    status, _, text = server.ask("GET", "/metrics")
+
+    assert status == 200
+    assert 'kinmem_calls_total{outcome="ok",tool="memorize"}' in text
+    assert "xyzzy" not in text
+    assert "ana" not in text.replace("management", "")
+    forwarded = {"X_Forwarded_For": "203.0.113.9"}
+    assert server.status("GET", "/metrics", **forwarded) == 401
+    assert server.status("GET", "/metrics", Authorization=server.bearer("ana"), **forwarded) == 200
+
+
+def test_sse_is_refused_where_several_answer(server: Running) -> None:
+    status, _, text = server.ask("GET", "/sse", Authorization=server.bearer("ana"))
+
+    assert status == 501
+    assert "/mcp" in json.loads(text)["error"]["message"]
+
+
+def test_a_signal_lets_calls_be_answered_and_ends_all(tmp_path: Path) -> None:
+    with working(tmp_path) as server:
+        memorize(server, "the first one opens the store")
+        workers = children(server)
+        with (
+            ThreadPoolExecutor(1) as client,
+            psycopg.connect(postgres.database_url()) as admin,
+        ):
+            admin.execute("SELECT 1 FROM kinmem.revision FOR UPDATE")
+            answer = client.submit(memorize_once, server)
+            await_that(lambda: is_waiting())
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.5)  # would end it, if nobody waited for the call
+            admin.rollback()
+
+            assert '"isError":false' in answer.result().replace(" ", "")
+        assert server.process.wait(20) == 0
+        assert not any(psutil.pid_exists(worker) for worker in workers)
+
+
+def memorize_once(server: Running) -> str:
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "memorize", "arguments": {"content": "the last one is answered"}},
+    }
+    status, _, text = server.ask("POST", "/mcp", call, Authorization=server.bearer("ana"))
+    assert status == 200
+    return text
+
+
+def is_waiting() -> bool:
+    with psycopg.connect(postgres.database_url()) as admin:
+        found = admin.execute(
+            "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            " AND datname = current_database()"
+        ).fetchone()
+    return found is not None
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, "KINMEM_STORE"),
+        ({"KINMEM_STORE": "postgresql://db/x", "KINMEM_WEB": "on"}, "KINMEM_WEB"),
+    ],
+    ids=["files", "page"],
+)
+def test_workers_that_would_not_be_sound_are_refused(
+    tmp_path: Path, settings: dict[str, str], told: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kinmem", "serve", "--transport", "http", "--workers", "2"],
+        env={**os.environ, "KINMEM_HOME": str(tmp_path), "KINMEM_PORT": "0", **settings},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 1
+    assert told in done.stderr
+
+
+def test_traces_tell_neither_what_errors_say_nor_what_is_no_tool_of_ours() -> None:
+    sent = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(without_contents(sent, ["recall"])))
+    tracer = provider.get_tracer("test")
+    for tool in ("recall", "xyzzy"):
+        given = {"gen_ai.tool.name": tool, "mcp.method.name": "tools/call", "question": "xyzzy"}
+        with (
+            suppress(ValueError),
+            tracer.start_as_current_span(f"tools/call {tool}", attributes=given),
+        ):
+            raise ValueError("no memory says xyzzy")
+
+    told = [span.to_json() for span in sent.get_finished_spans()]
+    assert [json.loads(one)["name"] for one in told] == ["tools/call recall", "tools/call"]
+    assert "xyzzy" not in "".join(told)
