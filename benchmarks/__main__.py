@@ -38,7 +38,17 @@ BENCHMARKS = (
         "languages",
         "reembedding",
     ),
-    *("latency", "layers", "throughput", "sleeping", "life", "cold-start", "tool-list", "pages"),
+    *(
+        "latency",
+        "layers",
+        "memory",
+        "throughput",
+        "sleeping",
+        "life",
+        "cold-start",
+        "tool-list",
+        "pages",
+    ),
     "tool-choice",
 )
 FILES = {"talk": "KINMEM_BENCH_TALK", "commands": "KINMEM_BENCH_COMMANDS"}

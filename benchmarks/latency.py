@@ -100,7 +100,7 @@ class Run:
         return sum(spent.cpu for spent in self.recall) / sum(spent.cpu for spent in self.bare)
 
 
-def fill(kin: Service, corpus: Corpus) -> None:
+def fill(kin: Service, corpus: Corpus, name: str = KnownVectors.name) -> None:
     """Memories with their vectors, without comparing any of them with what is there."""
     kin.settle()
     now, before = kin.clock(), ""
@@ -109,7 +109,7 @@ def fill(kin: Service, corpus: Corpus) -> None:
         drafts = []
         for at, note in enumerate(part, start):
             vector = corpus.vectors[at : at + 1]
-            chunks = Chunks((note["content"],), vector, KnownVectors.name)
+            chunks = Chunks((note["content"],), vector, name)
             drafts.append(Draft(_memory(kin.kin, note, at, now, before), chunks, Knowledge()))
             before = drafts[-1].memory.id
         kin.store.add(drafts)

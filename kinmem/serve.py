@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinmem import __version__
 from kinmem.errors import StoreError
+from kinmem.heap import share_arenas
 from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import SocketServer, serve_local
 from kinmem.http.attending import attend
@@ -53,6 +54,7 @@ def serve(settings: Settings) -> NoReturn:
     """
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: os._exit(0))  # nothing is open yet that must be closed
+    share_arenas()
     log_to_stderr(settings.general.log_level)
     warn_of_unread(settings)
     for told in warnings(settings.home):

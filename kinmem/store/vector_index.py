@@ -2,27 +2,22 @@
 
 Up to 16,000 rows every search is one exact product. Above that, a sketch of one bit per dimension
 selects a few thousand rows, and the exact product runs over those alone: at 100,000 rows of 384
-dimensions a search reads 9 MB instead of 154.
+dimensions a search reads 7 MB instead of 154, and 82 are held (vector_rows.py).
 """
 
 from collections.abc import Iterable
 from threading import Lock
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinmem.models import Vector, Vectors
+from kinmem.store import vector_rows
+from kinmem.store.vector_rows import Cosines, Rows, VectorRows
 
 Ids = NDArray[np.int64]
-Rows = NDArray[np.intp]
-Cosines = NDArray[np.float32]
 # Chunk ids, memory row ids and cosines, as parallel arrays.
 Found = tuple[Ids, Ids, Cosines]
-Number = TypeVar("Number", np.int64, np.float32)
-
-# Up to this size the exact product takes about a millisecond, and a sketch would save nothing.
-_EXACT_ROWS = 16_000
 
 _LEAST_SURVIVORS = 2_000
 # The greater of the two applies. Measured at 20,000 to 100,000 rows: it includes 99.3 % (synthetic
@@ -45,9 +40,6 @@ _PICKING_COST = 3
 
 # Fifty times the largest error seen in float32 products of 384 to 3,072 dimensions.
 _ROUNDING = 1e-5
-
-# Up to so many queries one product each is faster: 1.2 ms instead of 2.1 for two at 10,000 rows.
-_MOST_ONE_BY_ONE = 2
 
 _SEED = 20_240_229
 # Rows encoded as bits at a time: their 1.5 MB stay in the processor's cache.
@@ -75,7 +67,7 @@ class VectorIndex:
         self._row_of: dict[int, int] = {}  # by chunk id; rows 0 to _count - 1 are in use
         self._chunks: Ids = np.empty(0, np.int64)
         self._memories: Ids = np.empty(0, np.int64)
-        self._vectors: Vectors = np.empty((0, dimension), np.float32)
+        self._vectors = VectorRows(dimension)
         self._sketch: _Sketch | None = None
         self._sketched_searches = 0
         self._effort = 1.0  # multiplies the survivors
@@ -98,7 +90,7 @@ class VectorIndex:
             rows = np.array([known.setdefault(id, len(known)) for id in chunks.tolist()], np.intp)
             self._chunks[rows] = chunks
             self._memories[rows] = memories
-            self._vectors[rows] = vectors
+            self._vectors.put(rows, vectors)
             self._count = len(known)
             self._update_sketch(rows, vectors)
 
@@ -110,7 +102,7 @@ class VectorIndex:
                 row = self._row_of.pop(chunk, None)
                 if row is not None:
                     self._fill_gap(row)
-            if self._count < _EXACT_ROWS // 2:
+            if self._count < vector_rows.WHOLE_ROWS // 2:
                 self._sketch = None
 
     def keep(self, chunks: Ids) -> None:
@@ -152,7 +144,7 @@ class VectorIndex:
         with self._lock:
             rows = self._rows_of(memories)
             rows = rows[np.argsort(self._chunks[rows])]
-            return self._chunks[rows], self._memories[rows], _cosines(self._vectors[rows], query)
+            return self._chunks[rows], self._memories[rows], _cosines(self._vectors.at(rows), query)
 
     def first_vectors(self, memories: Ids) -> tuple[Ids, Vectors]:
         """Return the vector of the first chunk of each of these memories that has one here."""
@@ -160,7 +152,7 @@ class VectorIndex:
             rows = self._rows_of(memories)
             rows = rows[np.lexsort((self._chunks[rows], self._memories[rows]))]
             found, first = np.unique(self._memories[rows], return_index=True)
-            return found, self._vectors[rows[first]]
+            return found, self._vectors.at(rows[first])
 
     def _reserve(self, count: int) -> None:
         held = len(self._chunks)
@@ -169,16 +161,16 @@ class VectorIndex:
         room = max(count, 2 * held, 1_024)
         self._chunks = _grown(self._chunks, room)
         self._memories = _grown(self._memories, room)
-        self._vectors = _grown(self._vectors, room)
+        self._vectors.reserve(room)
         if self._sketch is not None:
             self._sketch.reserve(room)
 
     def _update_sketch(self, rows: Rows, vectors: Vectors) -> None:
         """Update the sketch with the rows just written; create or re-centre it when that is due."""
-        if self._count <= _EXACT_ROWS and self._sketch is None:
+        if self._count <= vector_rows.WHOLE_ROWS and self._sketch is None:
             return
         if self._sketch is None or self._count >= 2 * self._sketch.centred_on:
-            self._sketch = _Sketch(self._vectors[: self._count], room=len(self._chunks))
+            self._sketch = _Sketch(self._vectors, self._count, room=len(self._chunks))
         else:
             self._sketch.put(rows, vectors)
 
@@ -189,8 +181,9 @@ class VectorIndex:
         if row == last:
             return
         self._row_of[int(self._chunks[last])] = row
-        for column in (self._chunks, self._memories, self._vectors):
+        for column in (self._chunks, self._memories):
             column[row] = column[last]
+        self._vectors.move(last, row)
         if self._sketch is not None:
             self._sketch.move(last, row)
 
@@ -202,7 +195,7 @@ class VectorIndex:
         return np.flatnonzero(np.isin(self._memories[: self._count], memories))
 
     def _is_exact(self) -> bool:
-        return self._sketch is None or self._count <= _EXACT_ROWS
+        return self._sketch is None or self._count <= vector_rows.WHOLE_ROWS
 
     def _sketched(self, query: Vector, limit: int, rows: Rows) -> tuple[Rows, Cosines]:
         """Return the best of the selected rows; if a check is due, the best of all rows."""
@@ -237,16 +230,15 @@ class VectorIndex:
         if 0 < limit < len(rows):
             last = len(rows) - limit
             rows = rows[scores >= np.partition(scores, last)[last] - _ROUNDING]
-        cosines = _cosines(self._vectors[rows], query)
+        cosines = _cosines(self._vectors.at(rows), query)
         order = np.lexsort((self._chunks[rows], -cosines))[:limit]
         return rows[order], cosines[order]
 
     def _products(self, queries: Vectors, rows: Rows) -> Cosines:
         """Return the products: one line per query, one column per row."""
-        vectors = self._vectors[: self._count]
         if len(rows) * _PICKING_COST <= self._count:
-            return _all_products(queries, vectors[rows])
-        products = _all_products(queries, vectors)
+            return self._vectors.products(queries, rows, self._count)
+        products = self._vectors.products(queries, None, self._count)
         return products if len(rows) == self._count else products[:, rows]
 
     def _check_is_due(self) -> bool:
@@ -275,16 +267,17 @@ class _Sketch:
     vector: nearly as good as mixing all of them, for a sixth of the work at 384 dimensions.
     """
 
-    def __init__(self, vectors: Vectors, room: int) -> None:
-        count, dimension = vectors.shape
-        words = -(-dimension // 64)
+    def __init__(self, vectors: VectorRows, count: int, room: int) -> None:
         self.centred_on = count
-        self._mean = vectors.mean(axis=0)
+        self._mean = vectors.mean(count)
+        words = -(-len(self._mean) // 64)
         chance = np.random.default_rng(_SEED).standard_normal((words, 64, 64))
         self._rotations = np.linalg.qr(chance).Q.astype(np.float32)
         # The first word of every row, then the second: numpy reads this order five times faster.
         self._words = np.empty((words, room), np.uint64)
-        self.put(np.arange(count), vectors)
+        for start in range(0, count, _ENCODED_ROWS):
+            rows = np.arange(start, min(start + _ENCODED_ROWS, count))
+            self.put(rows, vectors.at(rows))
 
     def reserve(self, room: int) -> None:
         words = np.empty((len(self._words), room), np.uint64)
@@ -320,17 +313,10 @@ class _Sketch:
         return bits.view(np.uint64)[:, :, 0]
 
 
-def _grown(values: NDArray[Number], room: int) -> NDArray[Number]:
-    grown = np.empty((room, *values.shape[1:]), values.dtype)
+def _grown(values: Ids, room: int) -> Ids:
+    grown = np.empty(room, values.dtype)
     grown[: len(values)] = values
     return grown
-
-
-def _all_products(queries: Vectors, vectors: Vectors) -> Cosines:
-    """Return the products: one line per query, one column per vector."""
-    if len(queries) > _MOST_ONE_BY_ONE:
-        return np.ascontiguousarray((vectors @ queries.T).T)
-    return np.stack([vectors @ query for query in queries])
 
 
 def _cosines(vectors: Vectors, query: Vector) -> Cosines:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import apsw
 import numpy as np
 import pytest
 
@@ -312,6 +313,21 @@ def test_few_connections_are_kept_after_a_burst_of_readers(store: SqliteStore) -
 
     assert len(database._idle) == connection.MOST_IDLE
     assert database.rows("SELECT 1") == [(1,)]
+
+
+def test_a_burst_of_readers_leaves_little_in_memory(store: SqliteStore) -> None:
+    database = store.files.own.database
+    with database.alone() as db:
+        db.run("CREATE TABLE large AS SELECT randomblob(6000000) AS bytes")
+    before = apsw.memory_used()
+
+    with ExitStack() as readers:
+        for _ in range(connection.MOST_IDLE):
+            reader = readers.enter_context(database.reading())
+            reader.rows("SELECT sum(length(hex(bytes))) FROM large")
+
+    of_each = 4.5 * 2**20  # before: 6 MiB for each of eight
+    assert apsw.memory_used() - before < connection.MOST_WARM * of_each + 2**20
 
 
 def test_two_processes_that_add_the_same_store_it_once(home: Path) -> None:

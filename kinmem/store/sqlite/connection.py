@@ -46,6 +46,7 @@ from kinmem.store.sqlite.transaction import SqliteTransaction
 
 logger = logging.getLogger(__name__)
 MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more
+MOST_WARM = 2  # of them keep the pages that they have read
 
 
 class SqliteDatabase:
@@ -128,6 +129,8 @@ class SqliteDatabase:
                 if self._closed or len(self._idle) >= MOST_IDLE:
                     connection.close()
                 else:
+                    if len(self._idle) >= MOST_WARM:
+                        connection.release_memory()
                     self._idle.append(connection)
 
     @contextmanager

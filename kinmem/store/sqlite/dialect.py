@@ -48,7 +48,9 @@ PRAGMAS = (
     "secure_delete = ON",  # forgotten text must not stay in free pages
     "cell_size_check = ON",
     "temp_store = MEMORY",
-    "cache_size = -32768",  # KiB
+    # KiB, for each connection. The system keeps what was read as well: at 100,000 memories a
+    # question takes 36 ms of processor time with 32 MiB, 32 with 4, and 100 MiB less are taken.
+    "cache_size = -4096",
     "journal_size_limit = 67108864",
     "wal_autocheckpoint = 1000",
     "recursive_triggers = ON",

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kinmem.errors import KinmemError, StoreError
+from kinmem.heap import give_back
 from kinmem.models import State, Vector
 from kinmem.store.sql.damage import Row
 from kinmem.store.sql.database import Bindings, embedder_of, state_of
@@ -333,6 +334,7 @@ class VectorCopies:
             if self._closing:
                 return
             copy.loaded = True
+            give_back()
         except KinmemError:
             copy.failed_at = time.monotonic()
             if not self._closing:
