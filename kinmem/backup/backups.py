@@ -9,8 +9,8 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -34,6 +34,7 @@ from kinmem.backup.archive import (
     manifest_of,
     member_of,
     pack,
+    unpack,
 )
 from kinmem.backup.rotation import outdated
 from kinmem.clock import Clock
@@ -133,11 +134,7 @@ class Backups:
     def _before_upgrade(self, path: Path) -> None:
         name = str(path.relative_to(self.home))
         known = next((one for one in self.listed() if one.reason == "upgrade"), None)
-        held = None
-        if known is not None:
-            with suppress(KinmemError):  # one that cannot be read must not keep the memory closed
-                held = manifest_of(known.path).files.get(name)
-        self.make_alone("upgrade", locked=path, unless=(name, held))
+        self.make_alone("upgrade", locked=path, unless=(known.path, name) if known else None)
 
     @contextmanager
     def alone(self, patience: float | None = None) -> Iterator[None]:
@@ -165,14 +162,14 @@ class Backups:
         *,
         passphrase: str | None = None,
         locked: Path | None = None,
-        unless: tuple[str, Member | None] | None = None,
+        unless: tuple[Path, str] | None = None,
         stopping: Callable[[], bool] = bool,
         copy: Callable[[Path], Any] | None = None,
     ) -> Made:
         """Do the same as `make` for a caller that holds the lock.
 
-        `unless`: nothing is kept if the copy of this file is as this member. `copy` copies the
-        files in another way than beside writers.
+        `unless`: nothing is kept if this backup has the file of this name as it is. `copy` copies
+        the files in another way than beside writers.
         """
         self._clean_up()
         copies = emptied(self.folder / COPYING)
@@ -190,11 +187,32 @@ class Backups:
             if not members and not damaged:
                 raise InvalidInput(f"{self.home} holds no memory yet; there is nothing to back up")
             manifest = Manifest(self.clock(), reason, members, damaged)
-            if unless is not None and members.get(unless[0]) == unless[1] is not None:
-                return Made(self.listed()[0].path, manifest)
+            if unless is not None and self._is_held(*unless, copies, members):
+                return Made(unless[0], manifest)
             return self._keep(copies, manifest, folder, passphrase)
         finally:
             shutil.rmtree(copies, ignore_errors=True)
+
+    def _is_held(
+        self, backup: Path, name: str, copies: Path, members: Mapping[str, Member]
+    ) -> bool:
+        """Return whether the backup has this file with the same memories and turns. Each copy of an
+        encrypted file has other bytes."""
+        copy = members.get(name)
+        try:  # one that cannot be read must not keep the memory closed
+            held = manifest_of(backup).files.get(name)
+            if held is None or copy is None or held == copy:
+                return held is not None and copy is not None
+            counts = (copy.schema, copy.memories, copy.turns)
+            if not copy.schema or (held.schema, held.memories, held.turns) != counts:
+                return False  # no schema: it cannot be read
+            earlier = emptied(self.folder / VERIFYING)
+            unpack(backup, earlier, [name])
+            return self.files.changes(earlier / name, copies / name).is_empty
+        except KinmemError:
+            return False
+        finally:
+            shutil.rmtree(self.folder / VERIFYING, ignore_errors=True)
 
     def _keep(
         self, copies: Path, manifest: Manifest, folder: Path | None, passphrase: str | None

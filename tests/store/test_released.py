@@ -88,6 +88,26 @@ def test_a_home_of_any_schema_is_brought_up_to_date(old: Path, clock: MovableClo
 
 
 @pytest.mark.parametrize("old", ["schema-8"], indirect=True)
+def test_the_first_backup_of_an_upgrade_stays_however_many_kins_follow(
+    old: Path, clock: MovableClock
+) -> None:
+    kins = ["ana", "ben", "carl", "dora", "eva"]
+    for kin in kins[1:]:
+        shutil.copy(old / "kins/ana.db", old / f"kins/{kin}.db")
+    first = None
+    for kin in kins:
+        # As in an encrypted home, where each copy of a file has other bytes.
+        with closing(raw(old / f"kins/{kin}.db")) as db:
+            db.execute("CREATE TABLE passing (x); DROP TABLE passing")
+        clock.advance(days=1)
+        open_on(old, clock, kin).close()
+        made = [one for one in backups_of(old).listed() if one.reason == "upgrade"]
+        first = first or made[-1].path
+
+    assert first in [one.path for one in made]
+
+
+@pytest.mark.parametrize("old", ["schema-8"], indirect=True)
 def test_what_an_older_kinmem_has_shared_is_told(old: Path, clock: MovableClock) -> None:
     with closing(open_on(old, clock)), closing(open_on(old, clock, "ben")) as ben:
         [one] = ben.changes("0").changed
