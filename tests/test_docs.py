@@ -21,7 +21,7 @@ import pytest
 from typer.main import get_command
 
 import kinmem
-from benchmarks.__main__ import BENCHMARKS, OF_EMBEDDERS
+from benchmarks.__main__ import BENCHMARKS, OF_EMBEDDERS, OF_SERVERS
 from kinmem.cli.app import app
 from kinmem.mcp.tools import tools
 from kinmem.settings import HOME_VARIABLE, knobs
@@ -194,7 +194,7 @@ MODULES = TOP.replace("|settings", "")
 """`settings` with a point behind it are those in force, not their package."""
 FILES_OF_USERS = {"notes.md"}
 """In examples of pages."""
-BENCHMARKED = {*BENCHMARKS, *OF_EMBEDDERS, "pairs", "kore", "all"}
+BENCHMARKED = {*BENCHMARKS, *OF_EMBEDDERS, *OF_SERVERS, "pairs", "kore", "all"}
 NAMES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "files": (
         r"(?<![*\w./~-])(\w[\w./-]*\.(?:py|sql|md))\b",
