@@ -6,8 +6,10 @@ nothing is counted but the calls that are being answered.
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from importlib.util import find_spec
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
@@ -29,10 +31,13 @@ def can_count() -> bool:
     return find_spec("prometheus_client") is not None
 
 
-def count_together() -> None:
-    """Let the processes that are forked from now on count together, in files of a new folder."""
-    if can_count():
-        os.environ.setdefault(FOLDER, mkdtemp(prefix="kinmem-metrics-"))
+def count_together() -> Callable[[], None]:
+    """Let the processes that are forked from now on count together, in files of a new folder.
+    Return what deletes it at the end; a folder that the environment names stays."""
+    if not can_count() or FOLDER in os.environ:
+        return lambda: None
+    os.environ[FOLDER] = folder = mkdtemp(prefix="kinmem-metrics-")
+    return partial(rmtree, folder, ignore_errors=True)
 
 
 def forget_worker(worker: int) -> None:

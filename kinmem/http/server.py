@@ -81,9 +81,9 @@ def serve_http(
 
     if settings.server.workers == 1:
         serve(tell)
-    count_together()
+    delete_counts = count_together()
     workers = Workers(settings.server.workers, serve, settings.server.drain_seconds)
-    workers.run(tell, forget_worker)
+    workers.run(tell, forget_worker, delete_counts)
 
 
 def _served(settings: Settings, address: str) -> str:

@@ -58,15 +58,23 @@ class Workers:
         """When each worker was started, by its process id."""
         self._is_ending = False
         self._pause = FIRST_PAUSE
+        self._at_end: Callable[[], None] = lambda: None
         self._life, self._parent_lives = os.pipe()
         """Workers read from the one until the parent, which has the other, is gone."""
 
-    def run(self, opened: Callable[[], None], ended: Callable[[int], None]) -> NoReturn:
+    def run(
+        self,
+        opened: Callable[[], None],
+        ended: Callable[[int], None],
+        at_end: Callable[[], None] = lambda: None,
+    ) -> NoReturn:
         """Start the workers, call `opened` once all answer, and start each again that ends, until a
-        signal comes; then let them end. `ended` is called with each process id that is no more.
+        signal comes; then let them end. `ended` is called with each process id that is no more,
+        `at_end` once none is left.
 
         If one cannot begin to answer at first, the process ends with that worker's code.
         """
+        self._at_end = at_end
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._on_signal)
         signal.signal(signal.SIGALRM, self._on_late)
@@ -82,7 +90,7 @@ class Workers:
                 logger.warning("worker %d has ended with %d; another one is started", worker, code)
                 self._start_again(time.monotonic() - began)
             elif not self._started:
-                os._exit(0)
+                self._end(0)
 
     def _start(self) -> int:
         """Start a worker; returns what can be read once it answers, or has ended."""
@@ -111,7 +119,7 @@ class Workers:
         os.close(ready)
         if not is_ready and not self._is_ending:
             self._on_signal(signal.SIGTERM, None)
-            os._exit(1)
+            self._end(1)
 
     def _start_again(self, lived: float) -> None:
         if lived < SHORT_LIFE:
@@ -128,7 +136,11 @@ class Workers:
         signal.alarm(int(self._patience) + 1)
         self._send(signal.SIGTERM)
         if not self._started:
-            os._exit(0)
+            self._end(0)
+
+    def _end(self, code: int) -> NoReturn:
+        self._at_end()
+        os._exit(code)
 
     def _on_late(self, number: int, frame: FrameType | None) -> None:
         self._send(signal.SIGKILL)
