@@ -207,6 +207,11 @@ OVERLAP = 80
 SURELY_READ = 250
 
 
+# Chunks that are embedded before their memory is stored. A memory of several is compared by its
+# words alone, so nobody waits for their vectors: 64 KiB without spaces are over 300, each 20 ms.
+MOST_AT_ONCE = 16
+
+
 def chunks_of(content: str, embedder: Embedder) -> tuple[str, ...]:
     """Return the parts of a text that get a vector each, in order.
 
@@ -223,9 +228,9 @@ def is_surely_one(content: str) -> bool:
 
 
 def embedded(chunks: Chunks, embedder: Embedder) -> Chunks:
-    """Return the chunks with vectors, or without if the embedder is not ready: the worker adds them
-    later."""
-    if not embedder.ready:
+    """Return the chunks with vectors, or without if the embedder is not ready or they are many: the
+    worker adds them later."""
+    if not embedder.ready or len(chunks.texts) > MOST_AT_ONCE:
         return chunks
     try:
         vectors = embedder.embed([in_first_person(text) for text in chunks.texts])
