@@ -20,7 +20,7 @@ Each message says what happened, why, and what to do next; `code` is stable, `re
 the same call may succeed later.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 StoreCode = Literal[
@@ -43,6 +43,8 @@ class KinmemError(Exception):
 
     code: str = "error"
     retry: bool = False
+    details: Mapping[str, str | int] = {}
+    """What the message names, for who says it in another language."""
 
 
 class InvalidInput(KinmemError):
@@ -68,6 +70,7 @@ class TooLarge(InvalidInput):
 
     def __init__(self, what: str, size: int, limit: int) -> None:
         super().__init__(f"{what} has {size:,} bytes, the limit is {limit:,}; shorten or split it")
+        self.details = {"what": what, "size": size, "limit": limit}
 
 
 class Unreadable(InvalidInput):
@@ -111,6 +114,7 @@ class EntityNotFound(KinmemError):
         names = " or ".join(map(repr, like))
         meant = f"did you mean {names}? If not," if like else "try another spelling, or"
         super().__init__(f"nothing is known by the name {name!r}; {meant} recall it by a question")
+        self.details = {"name": name}
 
 
 class VersionConflict(KinmemError):
@@ -123,6 +127,7 @@ class VersionConflict(KinmemError):
             f"memory {id} was changed meanwhile: it is at version {found}, not {expected};"
             f" read it again, then repeat with if_version={found}"
         )
+        self.details = {"expected": expected, "found": found}
 
 
 class LaterChange(KinmemError):
@@ -136,6 +141,7 @@ class LaterChange(KinmemError):
             f"{what} cannot be undone alone, later writes build on it: {listed}; undo those first,"
             " or repeat with cascade to undo them as well"
         )
+        self.details = {"count": len(later), "later": ", ".join(later[:5])}
 
 
 class StoreError(KinmemError):
@@ -159,6 +165,7 @@ class Overloaded(KinmemError):
             f" {seconds} seconds"
         )
         self.seconds = seconds
+        self.details = {"waiting": waiting, "seconds": seconds}
 
 
 class StillWorking(Overloaded):
@@ -173,6 +180,7 @@ class StillWorking(Overloaded):
             " or if it stores something, only under its idempotency key, so that it is done once",
         )
         self.seconds = seconds
+        self.details = {"seconds": seconds}
 
 
 class TooManyShared(KinmemError):
@@ -187,6 +195,7 @@ class TooManyShared(KinmemError):
             f" {seconds} seconds, or keep it private"
         )
         self.seconds = seconds
+        self.details = {"most": most, "seconds": seconds}
 
 
 class ModelError(KinmemError):

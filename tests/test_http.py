@@ -30,7 +30,10 @@ from mcp import Client
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextResourceContents
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 
+from kinmem.http.body_limits import Steady
 from kinmem.http.server import _listen
 from kinmem.http.tokens import Tokens
 from kinmem.settings import load
@@ -474,6 +477,38 @@ def test_a_body_that_is_no_message_is_refused(
     open_server: Running, body: bytes, status: int
 ) -> None:
     assert open_server.status("POST", "/mcp", body) == status
+
+
+def test_a_header_that_is_too_large_is_refused(open_server: Running) -> None:
+    assert open_server.status("GET", "/health", X_Padding="x" * 33_000) == 431
+    assert open_server.status("GET", "/health", X_Padding="x" * 30_000) == 200
+
+
+@pytest.mark.parametrize(
+    ("is_whole", "status"), [(True, 200), (False, 408)], ids=["whole", "never ends"]
+)
+@pytest.mark.anyio
+async def test_a_body_that_trickles_is_ended(is_whole: bool, status: int) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        body = await Request(scope, receive).body()
+        await PlainTextResponse(body)(scope, receive, send)
+
+    sent: list[Any] = []
+    blocks = [b"a", b"b"]
+
+    async def receive() -> dict[str, Any]:
+        if not blocks:
+            await anyio.sleep_forever()
+        block = blocks.pop(0)
+        return {"type": "http.request", "body": block, "more_body": bool(blocks) or not is_whole}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    request = {"type": "http", "method": "POST", "headers": []}
+    await Steady(app, 5.0 if is_whole else 0.05)(request, receive, send)
+
+    assert sent[0]["status"] == status
 
 
 def test_a_form_from_a_page_is_no_message(open_server: Running) -> None:

@@ -26,12 +26,20 @@ HEALTH, HEALTHZ, READYZ, METRICS = "/health", "/healthz", "/readyz", "/metrics"
 # Their answers reveal only that the server runs, and whether its store does.
 OPEN = frozenset({HEALTH, HEALTHZ, READYZ})
 FORWARDED = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
-CODES = {401: "unauthorized", 403: "forbidden", 421: "misdirected", 503: "config"}
+CODES = {
+    401: "unauthorized",
+    403: "forbidden",
+    421: "misdirected",
+    431: "too_large",
+    503: "config",
+}
+# Bytes of all header fields of a request; the address is not among them.
+HEADER_BYTES = 32 * 1024
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Guard:
-    """Passes a request on to the app, or answers it with 421, 403, 401 or 503."""
+    """Passes a request on to the app, or answers it with 431, 421, 403, 401 or 503."""
 
     def __init__(
         self,
@@ -61,6 +69,9 @@ class Guard:
         """Return the refusal of the request; None if it may pass, with its Kin noted in the
         scope."""
         headers = _Headers(scope)
+        if (size := headers.size) > HEADER_BYTES:
+            told = f"the header fields are {size} bytes; at most {HEADER_BYTES} are taken"
+            return _error(431, told)
         hosts = headers.all("host")
         if len(hosts) != 1 or not self._ours(hosts[0]):
             return _error(421, "this server does not serve that host; see KINMEM_ALLOWED_HOSTS")
@@ -128,6 +139,10 @@ def _is_open(scope: Scope) -> bool:
 class _Headers:
     def __init__(self, scope: Scope) -> None:
         self._pairs: list[tuple[bytes, bytes]] = scope["headers"]
+
+    @property
+    def size(self) -> int:
+        return sum(len(key) + len(value) for key, value in self._pairs)
 
     def all(self, name: str) -> list[str]:
         wanted = name.encode()

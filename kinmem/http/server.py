@@ -18,6 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from kinmem.errors import ConfigError
+from kinmem.http.body_limits import Steady
 from kinmem.http.connection_limits import (
     HEADER_SECONDS,
     MOST_CONNECTIONS,
@@ -71,7 +72,8 @@ def serve_http(
         meters = Meters() if can_count() else None
         served = build(tokens, meters)
         bearers = bearer_of(settings, tokens)
-        guarded = Guard(Fair(served.app), _names(settings.server), bearers, served.pages)
+        app = Fair(Steady(served.app))
+        guarded = Guard(app, _names(settings.server), bearers, served.pages)
         opened()
         if served.pages and is_loopback(settings.server.host):
             announce(settings.home, _url(listening))
@@ -107,7 +109,7 @@ def serve_pages(
     `opened` is called with the address once it is bound.
     """
     listening = _listen(settings.server)
-    guarded = Guard(Fair(app), _names(settings.server), bearer_of, pages)
+    guarded = Guard(Fair(Steady(app)), _names(settings.server), bearer_of, pages)
     announce(settings.home, _url(listening))
     opened(_url(listening))
     _run(Observed(guarded, None), listening, close, settings.server)

@@ -85,6 +85,11 @@ class Issue:
     description: str
     suggestion: Literal["delete", "merge", "update", "keep", "release"]
     suggested_content: str | None = None
+    finding: str = ""
+    """What a rule found, as a code, for who says it in another language; empty for a model's
+    words."""
+    details: Mapping[str, str | int] = field(default_factory=dict)
+    """What the description names beside the memories: a word, a count, a date."""
 
 
 @dataclass(frozen=True, slots=True)

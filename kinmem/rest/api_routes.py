@@ -11,7 +11,7 @@ from traceback import extract_tb
 from typing import Any
 
 import anyio
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -117,6 +117,8 @@ def _answering(endpoints: Sequence[Endpoint], service_for: ServiceFor, lanes: La
             return _failed(error, request)
         except NotAllowed as error:
             return forbidden(bearer, error.scope)
+        except ClientDisconnect:
+            return refusal(408, "timeout", "the request ended before its body did", retry=True)
         except Exception as error:
             told = "%s %s failed in an unforeseen way: %s"
             logger.error(told, endpoint.method, endpoint.path, _without_text(error))

@@ -98,21 +98,9 @@ class Client:
         note, text = noted(asked), asked.get("content")
         if key is None and isinstance(text, str) and is_document(text):
             key = f"client-{uuid4()}"
-        stored = self._stored(note, key)
-        while stored is None:
-            time.sleep(AGAIN_SECONDS)
-            stored = self._stored(note, key)
-        return stored
-
-    def _stored(self, note: Mapping[str, Any], key: str | None) -> Stored | None:
-        """Return what became of a note; None if the server works on it longer than it answers, and
-        can be asked again under the key."""
-        try:
-            return self._record(Stored, "memorize", "POST", "/memories", note, key=key)
-        except StillWorking:
-            if key is None:
-                raise
-            return None
+        if key is None:  # asked again, it would be stored once more
+            return self._record(Stored, "memorize", "POST", "/memories", note)
+        return self._until_stored(Stored, "memorize", "/memories", note, key)
 
     def memorize_many(
         self,
@@ -126,8 +114,9 @@ class Client:
         body, stored = {"batch": batch or batch_name("many")}, list[Stored]()
         for some in in_requests(notes, AT_ONCE, BODY_BYTES):
             asked = {"items": some, **body}
-            told = self._ask("memorize_many", "POST", "/memories/batch", asked)
-            stored += understood(memory_endpoints.Outcomes, told).items
+            kind = memory_endpoints.Outcomes
+            told = self._until_stored(kind, "memorize_many", "/memories/batch", asked)
+            stored += told.items
         outcomes = iter(stored)
         return [one if isinstance(one, Stored) else next(outcomes) for one in checked]
 
@@ -140,7 +129,17 @@ class Client:
         asked = named(given) | filled({"batch": batch})
         data = asked.pop("data")
         asked |= {"text": data} if isinstance(data, str) else {"base64": b64encode(data).decode()}
-        return self._record(Stored, "add", "POST", "/documents", asked)
+        return self._until_stored(Stored, "add", "/documents", asked)
+
+    def _until_stored(
+        self, kind: type[T], name: str, path: str, asked: Mapping[str, Any], key: str | None = None
+    ) -> T:
+        """Store what may take long: the same request again waits for the end of the first."""
+        while True:
+            try:
+                return self._record(kind, name, "POST", path, asked, key=key)
+            except StillWorking:
+                time.sleep(AGAIN_SECONDS)
 
     def update_memory(self, *given: Any, **changes: Any) -> Memory:
         asked = bound(Storing.update_memory, *given, **changes)

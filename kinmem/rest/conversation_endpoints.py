@@ -42,13 +42,16 @@ class Turn(Asked):
     tools: Annotated[tuple[ToolOutput, ...], Field(max_length=MOST_TOOLS)] = ()
     client: str | None = None
     place: Place | None = None
-    trusted: Annotated[bool, Field(description="false: a model hands it over")] = True
+    trusted: Annotated[
+        bool, Field(description="a person has said it for certain; takes a token of scope admin")
+    ] = False
 
 
 @group("POST", "/turns", "write", takes_key=True)
 def record_turn(call: Call, asked: Turn) -> Observed:
-    """Store a finished turn; kinmem learns from it in the background."""
-    given = {"client": call.client, **asked.given()}
+    """Store a finished turn; kinmem learns from it in the background. A prompt that reads like an
+    order to an assistant is kept as the output of a tool, unless it is trusted."""
+    given = {"client": call.client, **asked.given(), "trusted": call.trusts(asked.trusted)}
     given["tools"] = [tool.given() for tool in asked.tools]
     return call.service.record_turn(
         given.pop("session"), given.pop("prompt"), idempotency_key=call.key, **given

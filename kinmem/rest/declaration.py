@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
@@ -33,6 +34,11 @@ class Asked(BaseModel):
     """What a caller asks for: the query of GET and DELETE, the JSON body of everything else."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @property
+    def digest(self) -> bytes:
+        """The same for the same request."""
+        return blake2b(self.model_dump_json(exclude_unset=True).encode()).digest()
 
     def given(self) -> dict[str, Any]:
         """Return what the caller has named, and nothing else."""

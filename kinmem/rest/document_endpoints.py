@@ -11,11 +11,13 @@ from kinmem.errors import InvalidInput
 from kinmem.models import Stored
 from kinmem.rest.declaration import Call, Group
 from kinmem.rest.fields import LEFT_OUT, BatchName, Made
+from kinmem.rest.under_way import UnderWay
 
 # A file of 16 MiB in base64, with its details.
 FILE_BYTES = 22 * 1024 * 1024
 
 group = Group("Documents")
+under_way = UnderWay()
 
 
 class Document(Made):
@@ -34,7 +36,13 @@ class Document(Made):
 
 @group("POST", "/documents", "write", body_bytes=FILE_BYTES)
 def add_document(call: Call, asked: Document) -> Stored:
-    """Store a file in chunks. The same text again is a duplicate."""
+    """Store a file in chunks. The same text again is a duplicate. If the server still works on it
+    (code deadline), the same request again waits for its end."""
+    what = ("add_document", asked.digest)
+    return under_way.answer(call.service, what, lambda: _stored(call, asked))
+
+
+def _stored(call: Call, asked: Document) -> Stored:
     call.trusts(asked.trusted)
     if asked.scope == "shared":
         call.service.share(1)

@@ -27,11 +27,13 @@ from kinmem.rest.fields import (
     Trusted,
     Where,
 )
+from kinmem.rest.under_way import UnderWay
 from kinmem.upkeep.forecast import Forecast
 from kinmem.upkeep.priority import Vitals
 from kinmem.validation import MOST_LINKS
 
 group = Group("Memories")
+under_way = UnderWay()
 
 
 class Question(Where):
@@ -93,7 +95,13 @@ class Outcomes:
 
 @group("POST", "/memories/batch", "write", takes_key=True, body_bytes=TEXT_BYTES)
 def memorize_many(call: Call, asked: Batch) -> Outcomes:
-    """Store up to 100 memories. An item that cannot be stored is refused; the others are stored."""
+    """Store up to 100 memories. An item that cannot be stored is refused; the others are stored. If
+    the server still works on them (code deadline), the same request again waits for its end."""
+    what = ("memorize_many", call.key, asked.digest)
+    return under_way.answer(call.service, what, lambda: _all_stored(call, asked))
+
+
+def _all_stored(call: Call, asked: Batch) -> Outcomes:
     notes = [{"client": call.client, **item.given()} for item in asked.items]
     if call.key is None:
         _may_store(call, [(None, item) for item in asked.items])

@@ -1,6 +1,8 @@
 """Reads a request: its query or body, and the headers that an endpoint honours."""
 
+import json
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any, get_args, get_origin
@@ -53,10 +55,25 @@ def asked_for(request: Request, endpoint: Endpoint, body: bytes) -> Asked | None
         return None
     try:
         if endpoint.has_body:
+            _refuse_repeated_names(body)
             return model.model_validate_json(body, strict=True)
         return model.model_validate(_query(request, model))
     except ValidationError as error:
         raise Malformed(in_short(error, list(model.model_fields), model)) from None
+
+
+def _refuse_repeated_names(body: bytes) -> None:
+    """Raise Malformed if an object of the body has a name twice: one of the values would be lost.
+    What is no JSON is left to the model."""
+    with suppress(ValueError, RecursionError):
+        json.loads(body, object_pairs_hook=_once_each)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> None:
+    names = Counter(name for name, _ in pairs)
+    if len(names) < len(pairs):
+        ((name, _),) = names.most_common(1)
+        raise Malformed(f"{name[:ID_CHARACTERS]} is given more than once")
 
 
 def _query(request: Request, model: type[Asked]) -> Mapping[str, Any]:

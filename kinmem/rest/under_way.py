@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from kinmem.http.lanes import Unhurried
+from kinmem.errors import StillWorking
+from kinmem.http.lanes import AGAIN_SECONDS, Unhurried
 from kinmem.models import Progress
 from kinmem.service import Service
 
@@ -41,6 +42,14 @@ class UnderWay:
             raise
         if found is not None:
             self._end(works, what, going)
+        return found
+
+    def answer(self, service: Service, what: Hashable, work: Callable[[], T]) -> T:
+        """Return or raise the result. Raises StillWorking if the work continues: the same request
+        again waits for its end."""
+        found = self.result(service, what, lambda progress: work())
+        if found is None:
+            raise StillWorking(PATIENCE, AGAIN_SECONDS)
         return found
 
     def _sweep(self) -> None:

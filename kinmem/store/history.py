@@ -103,6 +103,21 @@ COMPUTED = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What one write has done, in short."""
+
+    write: int
+    lines: Sequence[Event]
+    """Its latest lines, the latest first: all of them if it is not long, without damaged ones."""
+    actions: Mapping[str, int]
+    """How many lines it has of each action."""
+    many: int
+    """How many memories it changed, erased ones included."""
+    reverts: frozenset[tuple[str, int]]
+    """Of which memories it takes back which writes."""
+
+
 class Past(Protocol):
     """What this Kin has done to its own memories, as history lines. A write is one transaction's
     lines."""
@@ -113,6 +128,11 @@ class Past(Protocol):
         """Return the lines of the latest `limit` writes, each whole, the latest first. `before`:
         only writes with lower numbers; `memory`: only writes that changed this memory, which may be
         gone."""
+        ...
+
+    def outlines(self, limit: int, *, before: int | None = None) -> list[Outline]:
+        """Return the latest `limit` writes, the latest first, without reading all lines of a long
+        one. `before`: only writes with lower numbers."""
         ...
 
     def write(self, number: int) -> list[Event]:

@@ -1,13 +1,14 @@
 """What becomes of a memory that nobody uses or changes from now on: its curve, and what changes on
-which day. The rules are those of upkeep itself, asked for each day to come."""
+which day. The rules are those of upkeep itself."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from kinmem.models import Living
-from kinmem.models.retention import fading, rank_of, retention, tier_of
+from kinmem.models.retention import Fading, fading, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
 from kinmem.upkeep.lifecycle import fate_of, was_told
@@ -46,21 +47,65 @@ def forecast(store: Store, id: str, settings: LifeSettings, now: datetime) -> Fo
     if not living:
         return None
     told = was_told(store, living[0])
-    left: list[tuple[int, float]] = []
+    memory, day, left = living[0], 0, list[tuple[int, float]]()
     turns: list[Turn] = []
-    memory = living[0]
-    for day in range(DAYS + 1):
-        at = now + timedelta(days=day)
-        if memory.expires_at is not None and memory.expires_at <= at:
-            turns.append(Turn(day, "expired", "deleted", None))
+    expires = _expiry(memory, now)
+    while day < expires:
+        changes = _next_change(memory, settings, now, range(day, expires), told=told)
+        left += _curve(memory, settings, now, range(day, min(changes + 1, expires)))
+        day = left[-1][0] + 1
+        if day > changes:
+            memory, found = _next(memory, settings, now + timedelta(days=changes), told=told)
+            turns += [Turn(changes, *one) for one in found]
+        if _is_hardly_left(*left[-1]):
             break
-        rest = 1.0 if memory.pinned else retention(fading(memory, at), settings.curve)
-        left.append((day, rest))
-        memory, found = _next(memory, settings, at, told=told)
-        turns += [Turn(day, *one) for one in found]
-        if day >= LEAST_DAYS and rest < HARDLY:
-            break
+    if day == expires <= DAYS:
+        turns.append(Turn(day, "expired", "deleted", None))
     return Forecast(left, turns, told or memory.pinned)
+
+
+def _expiry(memory: Living, now: datetime) -> int:
+    """Return the first day on which it has expired, the day after the last one at most."""
+    if memory.expires_at is None:
+        return DAYS + 1
+    return min(DAYS + 1, max(0, -((now - memory.expires_at) // timedelta(days=1))))
+
+
+def _next_change(
+    memory: Living, settings: LifeSettings, now: datetime, days: range, *, told: bool
+) -> int:
+    """Return the first of the days on which upkeep changes something, or the one behind them all.
+
+    What is true on one day stays true while nothing changes: curves, priorities and tiers only
+    fall. So a dozen days are looked at, not each.
+    """
+
+    def changes(day: int) -> bool:
+        return bool(_next(memory, settings, now + timedelta(days=day), told=told)[1])
+
+    if changes(days.start):
+        return days.start
+    return days.start + bisect_left(days, True, key=changes)
+
+
+def _curve(
+    memory: Living, settings: LifeSettings, now: datetime, days: range
+) -> list[tuple[int, float]]:
+    """Return how much is left on each day, until hardly anything is."""
+    category, importance, uses, idle, age, relations = fading(
+        memory, now + timedelta(days=days.start)
+    )
+    left = []
+    for later, day in enumerate(days):
+        known = Fading(category, importance, uses, idle + later, age + later, relations)
+        left.append((day, 1.0 if memory.pinned else retention(known, settings.curve)))
+        if _is_hardly_left(*left[-1]):
+            break
+    return left
+
+
+def _is_hardly_left(day: int, rest: float) -> bool:
+    return day >= LEAST_DAYS and rest < HARDLY
 
 
 def _next(

@@ -74,10 +74,13 @@ def issue_of(
     description: str,
     suggestion: Suggestion,
     content: str | None = None,
+    finding: str = "",
+    **details: str | int,
 ) -> Issue:
     """Return the issue with its id."""
     ids = tuple(memory.id for memory in memories)
-    return Issue(issue_id(kind, memories), kind, ids, description, suggestion, content)
+    id = issue_id(kind, memories)
+    return Issue(id, kind, ids, description, suggestion, content, finding, details)
 
 
 def issue_id(kind: IssueKind, memories: Collection[Memory]) -> str:

@@ -153,7 +153,7 @@ def _open_conflicts(
         if len(pair) == 2 and all(memory.state in LIVE for memory in pair) and _fits(pair, filters):
             known |= {memory.id: memory for memory in pair}
             description = f"{_told_once(conflict.reason)}; which one holds?"
-            yield _which_holds(pair, description, relating)
+            yield _which_holds(pair, description, relating, "conflict")
 
 
 def _told_once(reason: str) -> str:
@@ -162,12 +162,16 @@ def _told_once(reason: str) -> str:
     return reason if reason.startswith(verdict) else f"{verdict} ({reason})"
 
 
-def _which_holds(pair: Sequence[Memory], description: str, relating: Relating) -> Issue:
+def _which_holds(
+    pair: Sequence[Memory], description: str, relating: Relating, finding: str
+) -> Issue:
     """Return a contradiction of two memories, the earlier first, with what remains of that one."""
     earlier, later = pair
+    stays: dict[str, str] = {}
     if rest := remainder(earlier, later, relating):
+        stays["stays"] = rest[:SHOWN]
         description += f' Of the earlier one this stays: "{rest[:SHOWN]}"'
-    return issue_of("contradiction", pair, description, "update", later.content)
+    return issue_of("contradiction", pair, description, "update", later.content, finding, **stays)
 
 
 def _fits(pair: Sequence[Memory], filters: Filters) -> bool:
@@ -190,10 +194,10 @@ def _quarantined(memory: Memory) -> Issue:
                 "one chunk of it reads like an instruction to a model and is never recalled;"
             )
             description += " apply leaves it so and never asks again, keep releases it"
-        return issue_of("quarantined", [memory], description, "keep")
+        return issue_of("quarantined", [memory], description, "keep", finding="chunks", count=parts)
     why = memory.metadata.get(QUARANTINE) or "it reads like an instruction to a model"
     description = f"held back and never recalled: {why}; apply deletes it, keep releases it"
-    return issue_of("quarantined", [memory], description, "delete")
+    return issue_of("quarantined", [memory], description, "delete", finding="held")
 
 
 def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
@@ -203,19 +207,28 @@ def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
     age = age_in_words(memory.said_at, now)
     if memory.expires_at and memory.expires_at <= now:
         expired = f"expired {age_in_words(memory.expires_at, now)}"
-        yield issue_of("expired", [memory], expired, "delete")
+        yield issue_of(
+            "expired",
+            [memory],
+            expired,
+            "delete",
+            finding="expired",
+            day=memory.expires_at.date().isoformat(),
+        )
     elif (
         coming := SPOKEN_OF_AS_COMING.search(memory.content)
     ) and now - memory.said_at > COMING_WITHIN:
         description = (
             f'says "{coming.group()}", but was said {age}; write the date, or what came of it'
         )
-        yield issue_of("stale", [memory], description, "update")
+        word = coming.group()
+        yield issue_of("stale", [memory], description, "update", finding="coming", word=word)
     elif _left(memory, now) < FADED:
         description = f"from {age} and faded; is it still so?"
-        yield issue_of("stale", [memory], description, "update")
+        yield issue_of("stale", [memory], description, "update", finding="faded")
     elif len(content_words(memory.content)) <= SAYS_LITTLE and memory.subject is None:
-        yield issue_of("clutter", [memory], "says too little to help anyone later", "delete")
+        said = "says too little to help anyone later"
+        yield issue_of("clutter", [memory], said, "delete", finding="says_little")
 
 
 def _left(memory: Memory, now: datetime) -> float:
@@ -280,11 +293,11 @@ def _between(
     same = kinship in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
     whole = max(pair, key=lambda memory: len(memory.content)).content
     if same and same_occasion(one, other):
-        yield issue_of("duplicate", pair, "say the same", "delete", whole)
+        yield issue_of("duplicate", pair, "say the same", "delete", whole, "same")
     elif kinship is Kinship.CONTAINED and same_occasion(one, other):
         said = "one says all that the other does"
         content = one.content if Pair(one.content, other.content).known_says_all else other.content
-        yield issue_of("duplicate", pair, said, "delete", content)
+        yield issue_of("duplicate", pair, said, "delete", content, "contained")
     else:
         may_exclude = of_one(one, other) or worded_otherwise(one, other)
         clashes = list(_contradiction(pair, cosine, ladder, relating)) if may_exclude else []
@@ -300,12 +313,14 @@ def _alike(
         return
     part, whole = sorted((earlier.content, later.content), key=len)
     if same:
-        yield issue_of("duplicate", pair, "say the same, of times that may be one", "merge", whole)
+        said = "say the same, of times that may be one"
+        yield issue_of("duplicate", pair, said, "merge", whole, "same_times")
     elif (likeness := max(relating.same(part, whole), relating.same(whole, part))) >= ALIKE:
         said = f"judged to say the same in other words ({likeness:.2f})"
-        yield issue_of("duplicate", pair, said, "merge", whole)
+        yield issue_of("duplicate", pair, said, "merge", whole, "judged_same")
     elif cosine >= ladder.alike and Pair(part, whole).goes_on:
-        yield issue_of("duplicate", pair, "one says more of the same", "merge", whole)
+        said = "one says more of the same"
+        yield issue_of("duplicate", pair, said, "merge", whole, "says_more")
 
 
 def _contradiction(
@@ -320,9 +335,10 @@ def _contradiction(
         found = weighed(found, relation, *texts, relating.of_one_kind(*texts))
     if found is not None:
         said = "cannot both be so now; the later one may have replaced the earlier"
+        finding = "replaced" if found.clear else "unsure"
         if not found.clear:
             said = f"may not both be so ({found.reason}); which one holds?"
-        yield _which_holds((earlier, later), said, relating)
+        yield _which_holds((earlier, later), said, relating, finding)
 
 
 def _summary(read: int, issues: Sequence[Issue], asked: bool, failure: str | None) -> str:

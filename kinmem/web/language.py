@@ -14,6 +14,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from kinmem.errors import KinmemError
+from kinmem.models import Issue
 
 WORDS = Path(__file__).parent / "words"
 DEFAULT = "en"
@@ -49,11 +50,36 @@ class Language:
         return self.words.get(f"{family}.{value}", value.replace("_", " "))
 
     def error(self, error: KinmemError) -> str:
-        """Return what went wrong, by the error's code; details that only its message has stay in
-        English."""
+        """Return what went wrong, by the kind of error and its details, else by its code; what only
+        its message says stays in English."""
+        if (exact := f"wrong.{type(error).__name__}") in self.words:
+            told = {name: self._detail(value) for name, value in error.details.items()}
+            return self.text(exact, **told)
         kind = "storage" if error.code.startswith("storage_") else error.code
         key = f"error.{kind}"
         return self.text(key if key in self.words else "error.error", why=str(error))
+
+    def _detail(self, value: str | int) -> str:
+        return self.number(value) if isinstance(value, int) else self.name("field", value)
+
+    def finding(self, issue: Issue) -> str:
+        """Return what a review found; in its own words if a model did."""
+        if not issue.finding:
+            return issue.description
+        told = dict(issue.details)
+        if day := told.get("day"):
+            told["day"] = self.date(date.fromisoformat(str(day)))
+        stays = self.text("finding.stays", stays=told.pop("stays")) if "stays" in told else ""
+        return " ".join(filter(None, (self.text(f"finding.{issue.finding}", **told), stays)))
+
+    def reason(self, reason: str) -> str:
+        """Return why something was done: kinmem's own reasons by name, others as they were
+        given."""
+        return self.words.get(f"because.{reason}", reason)
+
+    def setting(self, variable: str, told: str) -> str:
+        """Return what a setting is for; `told` is its description in English."""
+        return _settings(self.code).get(variable, told)
 
     def number(self, value: float, digits: int = 0) -> str:
         """Return the number with separators: 12,345.6 or 12.345,6."""
@@ -107,6 +133,12 @@ class Language:
             f'<time datetime="{exact.isoformat(timespec="seconds")}"'
             f' title="{exact:%Y-%m-%d %H:%M:%S} UTC">{escape(told)}</time>'
         )
+
+
+@cache
+def _settings(code: str) -> Mapping[str, str]:
+    file = WORDS / f"settings.{code}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 @cache

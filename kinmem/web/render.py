@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse
 
 from kinmem import __version__
 from kinmem.conversation.sanitize import revealed
+from kinmem.web.icons import icon
 from kinmem.web.language import Language
 from kinmem.web.view import Asked, Notice, Shown, View
 
@@ -59,7 +60,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["visible"] = visible
-    made.globals |= {"htmx": HTMX, "version": __version__, "address": address, "themes": THEMES}
+    made.globals |= {"htmx": HTMX, "version": __version__, "themes": THEMES}
+    made.globals |= {"address": address, "icon": icon}
     return made
 
 
@@ -112,6 +114,7 @@ def of_language(language: Language) -> dict[str, Any]:
         "told_error": language.error,
         "told_errors": lambda errors: "; ".join(dict.fromkeys(map(language.error, errors))),
         "count": language.count,
+        "found": language.finding,
         "language": language,
         "name": language.name,
         "number": language.number,

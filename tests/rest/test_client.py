@@ -219,6 +219,31 @@ def test_what_takes_long_is_asked_for_again_under_one_key(
             memory.memorize("It rained.")
 
 
+def test_a_document_and_a_batch_that_take_long_are_waited_for(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "AGAIN_SECONDS", 0.0)
+    working = {"code": "deadline", "message": "not done after 40 seconds", "retry": True}
+    bodies: list[bytes] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        bodies.append(request.content)
+        if len(bodies) < 3:
+            return httpx.Response(503, json={"error": working})
+        stored = {"status": "created", "id": "x"}
+        is_batch = request.url.path.endswith("/batch")
+        return httpx.Response(200, json={"items": [stored]} if is_batch else stored)
+
+    with Client("ana", api.server.url, api.server.tokens["admin"]) as memory:
+        memory._http.close()
+        memory._http = httpx.Client(base_url="http://here", transport=httpx.MockTransport(answer))
+        assert memory.add_document("# Rain\n\nIt rained.").id == "x"
+        assert len(bodies) == 3 and len(set(bodies)) == 1
+        bodies.clear()
+        assert memory.memorize_many(["It rained."])[0].id == "x"
+        assert len(bodies) == 3 and len(set(bodies)) == 1
+
+
 def test_an_answer_of_another_shape_is_an_error_of_kinmem(api: Api) -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(200, json=["nothing"])

@@ -101,6 +101,27 @@ def test_a_damaged_memory_is_left_out_and_named(
     assert [lost in line.message for line in caplog.records if "left out" in line.message] == [True]
 
 
+def test_what_is_damaged_ends_no_page(home: Path, clock: MovableClock) -> None:
+    with closing(open_on(home, clock)) as ana:
+        every = len(ana.list_memories(limit=100).memories)
+        session = ana.sessions()[0].name
+    assert poison(home, Spot(OWN, "memories", "created_at"), BYTES)
+    assert poison(home, Spot(OWN, "turns", "text"), BYTES)
+
+    with closing(open_on(home, clock)) as ana:
+        listed, cursor = 0, None
+        while page := ana.list_memories(sort="oldest", limit=2, cursor=cursor):
+            listed += len(page.memories)
+            if (cursor := page.next_cursor) is None:
+                break
+        said = ana.turns(session)
+        first = ana.store.turns.messages(session, limit=len(said))
+
+    assert listed == every - 1
+    assert first == said
+    assert said
+
+
 def test_silently_changed_content_is_not_given_out(home: Path, clock: MovableClock) -> None:
     """Text that is still text, and says something else."""
     with closing(open_on(home, clock)) as ana:

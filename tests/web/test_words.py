@@ -9,8 +9,20 @@ from string import Formatter
 
 import pytest
 
-from kinmem.errors import KinmemError, StoreError, VersionConflict
-from kinmem.models import CATEGORIES, State
+from kinmem.errors import (
+    EntityNotFound,
+    KeySpent,
+    KinmemError,
+    LaterChange,
+    Overloaded,
+    StillWorking,
+    StoreError,
+    TooLarge,
+    TooManyShared,
+    VersionConflict,
+)
+from kinmem.models import CATEGORIES, Issue, State
+from kinmem.settings import knobs
 from kinmem.web.language import LANGUAGES, chosen, language
 from kinmem.web.views import VIEWS
 
@@ -20,6 +32,18 @@ SOURCES = [*WEB.rglob("*.py"), *WEB.rglob("*.html")]
 NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 # Families whose keys are put together: of `name`, and of texts that end in what they are about.
 FAMILIES = re.compile(r"""name\(\s*["'](\w+)["']|["']((?:\w+\.)+)["']\s*[+~]|f["']((?:\w+\.)+)\{""")
+
+
+ERRORS = [
+    KeySpent(),
+    TooLarge("content", 2, 1),
+    EntityNotFound("Ana"),
+    VersionConflict("x", 1, 2),
+    LaterChange("write 1", ["2", "3"]),
+    Overloaded(3, 1),
+    StillWorking(45.0, 5),
+    TooManyShared(20, 7),
+]
 
 
 def fields(text: str) -> set[str]:
@@ -117,3 +141,38 @@ def test_all_static_files_together_are_small() -> None:
     size = sum(path.stat().st_size for path in (WEB / "static").rglob("*") if path.is_file())
 
     assert size < 700_000
+
+
+def test_a_german_page_says_details_in_german() -> None:
+    german = language("de")
+
+    assert german.error(TooLarge("content", 70_000, 65_536)) == (
+        "Text hat 70.000 Bytes, erlaubt sind 65.536. Kürzen oder teilen Sie es."
+    )
+    assert german.reason("on the page") == "auf der Seite"
+    assert german.reason("as_he_said") == "as_he_said"
+    expired = Issue(
+        "x", "expired", ("1",), "expired", "delete", None, "expired", {"day": "2026-05-03"}
+    )
+    assert german.finding(expired) == "Abgelaufen am 3. Mai 2026."
+    said_by_a_model = Issue("x", "stale", ("1",), "said long ago", "keep")
+    assert german.finding(said_by_a_model) == "said long ago"
+    for knob in knobs():
+        assert german.setting(knob.variable, "") != "", knob.variable
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_what_an_error_names_is_in_its_text(error: KinmemError) -> None:
+    text = language("de").words[f"wrong.{type(error).__name__}"]
+    assert fields(text) <= error.details.keys()
+    assert "{" not in language("de").error(error)
+
+
+def test_every_finding_of_a_review_has_words() -> None:
+    review = (ROOT / "kinmem" / "upkeep" / "review.py").read_text(encoding="utf-8")
+    codes = set(re.findall(r'finding="(\w+)"|, "(\w+)"\)$', review, re.MULTILINE))
+    known = {
+        key.removeprefix("finding.") for key in language("en").words if key.startswith("finding.")
+    }
+    assert {a or b for a, b in codes} - {"kin"} <= known
+    assert {"conflict", "same", "faded", "replaced"} <= known

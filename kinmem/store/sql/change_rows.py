@@ -47,7 +47,7 @@ class SqlChanges:
         def rows(behind: int, count: int) -> list[Row]:
             return own.rows(LINES, {"after": behind, "kin": self._files.kin, "limit": count})
 
-        return filled(rows, partial(events_of, damage=own.damage), after, limit)
+        return filled(rows, partial(events_of, damage=own.damage), after, limit, own.damage)
 
     def shared(self, after: int, limit: int) -> list[Published]:
         files = self._files
@@ -59,7 +59,11 @@ class SqlChanges:
             return files.shared.database.rows(SHARED, bound)
 
         return filled(
-            rows, lambda some: readable(some, _published, "published", damage), after, limit
+            rows,
+            lambda some: readable(some, _published, "published", damage),
+            after,
+            limit,
+            files.shared.database.damage,
         )
 
 

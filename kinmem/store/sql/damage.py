@@ -97,14 +97,15 @@ def filled(
     convert: Callable[[list[Row]], list[One]],
     behind: int,
     limit: int,
+    damage: Damage,
 ) -> list[One]:
-    """Return as many as are asked for, or all that follow: damaged rows, which `convert` leaves
-    out, end nothing. `rows` returns as many behind a number; rows begin with theirs."""
+    """Return as many as are asked for, or all that follow: damaged rows, which `rows` or `convert`
+    leaves out, end nothing. `rows` returns as many behind a number; rows begin with theirs."""
     found: list[One] = []
     while (wanted := limit - len(found)) > 0:
         some = rows(behind, wanted)
         found += convert(some)
-        if len(some) < wanted:
+        if not some or (len(some) < wanted and not len(damage)):
             break
         behind = some[-1][0]
     return found

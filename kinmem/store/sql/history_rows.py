@@ -12,7 +12,7 @@ from kinmem.models import Event, Memory
 from kinmem.store.records import IMPORTED
 from kinmem.store.sql.damage import Damage, Row, filled, readable
 from kinmem.store.sql.database import Database, Transaction
-from kinmem.store.sql.memory_rows import IN_IDS, as_json, as_text, column, fields_of, time_text
+from kinmem.store.sql.memory_rows import IN_IDS, as_json, as_text, fields_of, time_text
 
 if TYPE_CHECKING:
     pass
@@ -85,7 +85,8 @@ def about(database: Database, id: str, limit: int, before: int) -> list[Event]:
     def rows(behind: int, count: int) -> list[Row]:
         return database.rows(sql, {"id": id, "before": behind, "limit": count})
 
-    return filled(rows, partial(events_of, damage=database.damage), before, limit)
+    convert = partial(events_of, damage=database.damage)
+    return filled(rows, convert, before, limit, database.damage)
 
 
 def _event(row: Row) -> Event:
@@ -171,89 +172,6 @@ def _writes(lines: Sequence[Row]) -> Iterator[list[int]]:
 
 # The largest number that the database accepts.
 LARGEST = 2**63 - 1
-
-
-class SqlPast:
-    """See Past."""
-
-    def __init__(self, own: Database, kin: str) -> None:
-        self._own = own
-        self._kin = kin
-
-    def writes(
-        self, limit: int, *, before: int | None = None, memory: str | None = None
-    ) -> list[Event]:
-        about = "" if memory is None else " AND memory_id = :memory"
-        found: list[Event] = []
-        while limit > 0:
-            rows = self._own.rows(
-                "SELECT DISTINCT write FROM history WHERE kin = :kin"
-                f" AND (:before IS NULL OR write < :before){about}"
-                " ORDER BY write DESC LIMIT :limit",
-                {"kin": self._kin, "memory": memory, "before": before, "limit": limit},
-            )
-            numbers = [number for (number,) in rows]
-            which = "write IN NUMBERED(:writes)"
-            lines = self._lines(which, {"writes": json.dumps(numbers)})[::-1]
-            found += lines
-            if len(numbers) < limit:
-                break
-            limit -= len({line.write for line in lines})  # of a damaged one there is no line
-            before = numbers[-1]
-        return found
-
-    def write(self, number: int) -> list[Event]:
-        if not 0 < number <= LARGEST:
-            return []
-        return self._lines("write = :write", {"write": number})
-
-    def batch(self, name: str) -> list[Event]:
-        return self._lines("batch = :batch", {"batch": name})
-
-    def batches(self, beginning: str) -> list[str]:
-        rows = self._own.rows(
-            """
-            SELECT batch FROM history
-            WHERE kin = :kin AND batch >= :beginning AND batch < :end
-            UNION SELECT name FROM marks WHERE name >= :beginning AND name < :end
-            ORDER BY batch
-            """,
-            {"kin": self._kin, "beginning": beginning, "end": f"{beginning}\U0010ffff"},
-        )
-        return [name for (name,) in rows]
-
-    def about(self, ids: Collection[str]) -> list[Event]:
-        return self._lines(f"memory_id {IN_IDS}", {"ids": json.dumps(list(ids))})
-
-    def superseded_by(self, ids: Collection[str]) -> list[str]:
-        sql = f"SELECT id FROM memories WHERE superseded_by {IN_IDS} AND kin = :kin"
-        bound = {"ids": json.dumps(list(ids)), "kin": self._kin}
-        return [id for (id,) in self._own.rows(sql, bound)]
-
-    def fields(self, stored: Mapping[str, Any]) -> dict[str, Any]:
-        return fields_of(stored)
-
-    def stored(self, memory: Memory, names: Collection[str]) -> dict[str, Any]:
-        return {name: column(name, getattr(memory, name)) for name in names}
-
-    def as_of(self, write: int, *, after: str = "", limit: int | None = None) -> dict[str, Memory]:
-        if limit is None:
-            return replayed(self._lines("write <= :write", {"write": write}))
-        made = self._own.rows(
-            "SELECT DISTINCT memory_id FROM history WHERE kin = :kin AND write <= :write"
-            f" AND memory_id > :after AND action IN ('created', '{IMPORTED}') AND after IS NOT NULL"
-            " ORDER BY memory_id LIMIT :limit",
-            {"kin": self._kin, "write": write, "after": after, "limit": limit},
-        )
-        ids = json.dumps([id for (id,) in made])
-        found = replayed(
-            self._lines(f"write <= :write AND memory_id {IN_IDS}", {"write": write, "ids": ids})
-        )
-        return {id: found[id] for id in sorted(found)}
-
-    def _lines(self, which: str, bound: Mapping[str, Any]) -> list[Event]:
-        ordered = f"kin = :kin AND {which} ORDER BY write, seq"
-        return events(self._own, ordered, {**bound, "kin": self._kin})
 
 
 def replayed(lines: Iterable[Event]) -> dict[str, Memory]:

@@ -20,7 +20,6 @@ from kinmem.store.sql.contexts import with_present_contexts
 from kinmem.store.sql.database import Database, Row, kept_states
 from kinmem.store.sql.document_texts import SqlDocuments
 from kinmem.store.sql.graph_rows import SqlGraph
-from kinmem.store.sql.history_rows import SqlPast
 from kinmem.store.sql.life_rows import SqlLife
 from kinmem.store.sql.linked_memories import SqlLinks
 from kinmem.store.sql.memory_file import MemoryFile
@@ -31,10 +30,12 @@ from kinmem.store.sql.memory_rows import (
     PUT_AWAY,
     SAID_AT,
     VISIBLE,
+    Allowed,
     as_text,
     memories_of,
     time_text,
 )
+from kinmem.store.sql.past import SqlPast
 from kinmem.store.sql.record_rows import SqlTransfer
 from kinmem.store.sql.sharing import Files, SqlOthers
 from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
@@ -204,21 +205,13 @@ class SqlStore:
 
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
         key, order = SORTS[sort]
-        after: dict[str, Any] = {}
-        beyond = "TRUE"
-        if cursor is not None:
-            after["key"], after["id"] = position(cursor, sort)
-            beyond = f"({key}, m.id) {'<' if order == 'DESC' else '>'} (:key, :id)"
+        behind = None if cursor is None else position(cursor, sort)
         found: dict[str, Row] = {}
         for file, allowed in self._files.allowed(filters):
             if filters.ids is not None and found.keys() >= set(filters.ids):
                 break
-            rows = file.database.rows(
-                f"SELECT {key}, {COLUMNS} FROM memories m WHERE {allowed.condition} AND {beyond}"
-                f" ORDER BY {key} {order}, m.id {order} LIMIT :limit",
-                {**allowed.bound, **after, "limit": limit + 1},
-            )
-            found |= {row[1]: row for row in rows if bytes not in map(type, row[:2])}
+            rows = _listed(file.database, allowed, (key, order), behind, limit + 1)
+            found |= {row[1]: row for row in rows}
         rows = sorted(found.values(), key=lambda row: row[:2], reverse=order == "DESC")
         memories = memories_of((row[1:] for row in rows[:limit]), self._files.own.database.damage)
         if len(rows) <= limit:
@@ -384,3 +377,31 @@ def position(cursor: str, sort: Sort) -> tuple[Any, str]:
             "cursor is none that an earlier page of just this listing gave; leave it out"
         )
     return key, id
+
+
+def _listed(
+    database: Database,
+    allowed: Allowed,
+    by: tuple[str, str],
+    behind: Sequence[Any] | None,
+    most: int,
+) -> list[Row]:
+    """Return so many rows behind that key and id, or all that follow: a damaged one ends
+    nothing."""
+    key, order = by
+    found: list[Row] = []
+    while (wanted := most - len(found)) > 0:
+        beyond, after = "TRUE", {}
+        if behind is not None:
+            beyond = f"({key}, m.id) {'<' if order == 'DESC' else '>'} (:key, :id)"
+            after = {"key": behind[0], "id": behind[1]}
+        rows = database.rows(
+            f"SELECT {key}, {COLUMNS} FROM memories m WHERE {allowed.condition} AND {beyond}"
+            f" ORDER BY {key} {order}, m.id {order} LIMIT :limit",
+            {**allowed.bound, **after, "limit": wanted},
+        )
+        found += [row for row in rows if bytes not in map(type, row[:2])]
+        if not rows or (len(rows) < wanted and not len(database.damage)):
+            break
+        behind = rows[-1][:2]
+    return found

@@ -10,11 +10,12 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.models.turns import Message, Role, Session, Snapshot
-from kinmem.store.sql.damage import Row, readable
+from kinmem.store.sql.damage import Row, filled, readable
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import ALL, IN_NUMBERS, time_text
 
 MESSAGE = tuple(field.name for field in fields(Message))
+OF_TURN = ", ".join(f"m.{name}" for name in MESSAGE)
 
 
 class SqlTurns:
@@ -65,10 +66,12 @@ class SqlTurns:
         )
 
     def parked(self, *, after: int = 0, limit: int | None = None) -> list[Message]:
-        return self._messages(
+        return self._page(
             "SELECT {columns} FROM turns m WHERE m.learned_at IS NULL AND m.parked"
             " AND m.id > :after ORDER BY m.id LIMIT :limit",
-            {"after": after, "limit": ALL if limit is None else limit},
+            {},
+            after,
+            limit,
         )
 
     def postpone(
@@ -134,15 +137,12 @@ class SqlTurns:
         raw = "AND m.snapshot IS NULL" if uncompacted else ""
         if uncompacted and but is not None:
             raw = "AND (m.snapshot IS NULL OR m.snapshot = :but)"
-        return self._messages(
+        return self._page(
             f"SELECT {{columns}} FROM turns m WHERE m.session = :session {raw} AND m.id > :after"
             " ORDER BY m.id LIMIT :limit",
-            {
-                "session": session,
-                "but": but,
-                "after": after,
-                "limit": ALL if limit is None else limit,
-            },
+            {"session": session, "but": but},
+            after,
+            limit,
         )
 
     def became(
@@ -203,9 +203,24 @@ class SqlTurns:
         )
         return dict(zip(names, row, strict=True))
 
+    def _page(
+        self, sql: str, bindings: Mapping[str, Any], after: int, limit: int | None
+    ) -> list[Message]:
+        """Return so many of the messages behind one: a damaged one ends no page."""
+        if limit is None:
+            return self._messages(sql, {**bindings, "after": after, "limit": ALL})
+        sql = sql.replace("{columns}", OF_TURN)
+
+        def rows(behind: int, count: int) -> list[Row]:
+            return self._database.rows(sql, {**bindings, "after": behind, "limit": count})
+
+        def convert(some: Sequence[Row]) -> list[Message]:
+            return readable(some, message_of, "turns", self._database.damage)
+
+        return filled(rows, convert, after, limit, self._database.damage)
+
     def _messages(self, sql: str, bindings: Mapping[str, Any] | None = None) -> list[Message]:
-        columns = ", ".join(f"m.{name}" for name in MESSAGE)
-        rows = self._database.rows(sql.replace("{columns}", columns), bindings or {})
+        rows = self._database.rows(sql.replace("{columns}", OF_TURN), bindings or {})
         return readable(rows, message_of, "turns", self._database.damage)
 
 

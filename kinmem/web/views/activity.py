@@ -7,7 +7,9 @@ from datetime import datetime
 from itertools import groupby
 
 from kinmem.errors import LaterChange
-from kinmem.models import Event, Memory
+from kinmem.models import Memory
+from kinmem.store.history import Outline
+from kinmem.web.kept import KEPT
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, meant, number_in
 
 PATH, UNDO = "/activity", "/activity/undo"
@@ -37,46 +39,64 @@ class Entry:
 
 def show(asked: Asked) -> Answer:
     before = number_in(asked.given("before"))
-    lines = asked.service.history(None, WRITES, before=before)
-    last = min((line.write for line in lines), default=0)
-    more = last > 1 and bool(asked.service.history(None, 1, before=last))
-    return Shown(
-        "activity.html",
-        {
-            "entries": _entries(asked, lines),
-            "older": last if more else None,
-            "is_first": before is None,
-        },
-    )
+
+    def read() -> tuple[list[Entry], int | None]:
+        return _page(asked, before)
+
+    # The first page is what people come back to, and what a live page asks for again and again.
+    entries, older = KEPT.of(asked.service, "activity", read) if before is None else read()
+    return Shown("activity.html", {"entries": entries, "older": older, "is_first": before is None})
 
 
-def _entries(asked: Asked, lines: Sequence[Event]) -> list[Entry]:
-    known = asked.service.store.memories({line.memory_id for line in lines})
-    undone = {(line.memory_id, write) for line in lines for write in line.reverts}
-    return [
-        _entry(name, list(group), known, undone)
-        for name, group in groupby(lines, key=lambda line: line.batch or str(line.write))
+def _page(asked: Asked, before: int | None) -> tuple[list[Entry], int | None]:
+    """Return the entries of a page, and the write before which the next one begins."""
+    found = asked.service.store.past.outlines(WRITES + 1, before=before)
+    writes = found[:WRITES]
+    return _entries(asked, writes), writes[-1].write if len(found) > WRITES else None
+
+
+def _entries(asked: Asked, writes: Sequence[Outline]) -> list[Entry]:
+    undone = Counter(write for _, write in {pair for one in writes for pair in one.reverts})
+    readable = [one for one in writes if one.lines]
+    grouped = [
+        (name, list(group))
+        for name, group in groupby(readable, key=lambda one: one.lines[0].batch or str(one.write))
     ]
+    shown = {id for _, group in grouped for id in _first_memories(group)}
+    known = asked.service.store.memories(shown)
+    return [_entry(name, group, known, undone) for name, group in grouped]
+
+
+def _first_memories(writes: Sequence[Outline]) -> list[str]:
+    lines = (line.memory_id for one in writes for line in one.lines)
+    return list(dict.fromkeys(lines))[: 4 * MOST_SHOWN]  # some may be gone
 
 
 def _entry(
     name: str,
-    lines: Sequence[Event],
+    writes: Sequence[Outline],
     known: Mapping[str, Memory],
-    undone: set[tuple[str, int]],
+    undone: Mapping[int, int],
 ) -> Entry:
-    ids = list(dict.fromkeys(line.memory_id for line in lines))
+    lines = [line for one in writes for line in one.lines]
     changed = {field for line in lines for field in line.after if line.before}
     return Entry(
         what=name,
         at=lines[0].at,
-        actions=Counter(line.action for line in lines),
+        actions=sum((Counter(one.actions) for one in writes), Counter()),
         reason=next((line.reason for line in lines if line.reason), None),
-        memories=[known[id] for id in ids if id in known][:MOST_SHOWN],
-        many=len(ids),
+        memories=[known[id] for id in _first_memories(writes) if id in known][:MOST_SHOWN],
+        many=_many(writes),
         fields=[field for field in TOLD if field in changed],
-        is_undone=all((line.memory_id, line.write) in undone for line in lines),
+        is_undone=all(undone.get(one.write, 0) >= one.many for one in writes),
     )
+
+
+def _many(writes: Sequence[Outline]) -> int:
+    """Return how many memories were changed; each counts once, as far as all lines were read."""
+    whole = [one for one in writes if len(one.lines) == sum(one.actions.values())]
+    distinct = {line.memory_id for one in whole for line in one.lines}
+    return len(distinct) + sum(one.many for one in writes if one not in whole)
 
 
 def preview(asked: Asked) -> Answer:
