@@ -99,6 +99,6 @@ def _products(queries: Vectors, vectors: Vectors) -> Cosines:
 
 
 def _grown(values: NDArray[Number], room: int) -> NDArray[Number]:
-    grown = np.empty((room, *values.shape[1:]), values.dtype)
+    grown = np.zeros((room, *values.shape[1:]), values.dtype)  # what is not used is shortened too
     grown[: len(values)] = values
     return grown
