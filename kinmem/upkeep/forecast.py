@@ -46,8 +46,13 @@ def forecast(store: Store, id: str, settings: LifeSettings, now: datetime) -> Fo
     living = store.life.living([id])
     if not living:
         return None
-    told = was_told(store, living[0])
-    memory, day, left = living[0], 0, list[tuple[int, float]]()
+    return foreseen(living[0], settings, now, told=was_told(store, living[0]))
+
+
+def foreseen(memory: Living, settings: LifeSettings, now: datetime, *, told: bool) -> Forecast:
+    """Return the same for a memory as upkeep knows it. `told`: a person stated what it was merged
+    from."""
+    day, left = 0, list[tuple[int, float]]()
     turns: list[Turn] = []
     expires = _expiry(memory, now)
     while day < expires:

@@ -408,6 +408,35 @@ class StoreContract:
             assert found_by_words(store, present) == [id]
         assert store.index.cosines(vector_of("an automobile"), TINY, [id])[id] == [pytest.approx(1)]
 
+    def test_the_latest_writes_in_short(self, store: Store) -> None:
+        texts = ("tea", "coffee", "milk", "juice", "water", "wine")
+        ids = store.add([draft_of(text, store.kin) for text in texts], batch="drinks")
+        edited(store, ids[0], "green tea")
+        forgotten(store, ids[1])
+        made, changed, binned = sorted({line.write for line in store.past.writes(9)})
+        store.update(ids[0], {"content": "tea"}, chunks=chunks_of("tea"), reverts=[changed])
+
+        found = store.past.outlines(9)
+
+        assert [one.write for one in found] == [binned + 1, binned, changed, made]
+        assert [line.memory_id for line in found[-1].lines] == ids[::-1]
+        assert found[-1].actions == {"created": 6}
+        assert [one.many for one in found] == [1, 1, 1, 6]
+        assert [one.reverts for one in found] == [{(ids[0], changed)}, set(), set(), set()]
+        assert store.past.outlines(9, before=changed) == store.past.outlines(1, before=changed)
+        assert store.past.outlines(9, before=made) == []
+
+    def test_of_a_long_write_the_latest_lines_are_read(self, store: Store) -> None:
+        ids = store.add([draft_of(f"drink {number}", store.kin) for number in range(120)])
+
+        [made] = store.past.outlines(9)
+
+        assert made.actions == {"created": 120}
+        assert made.many == 120
+        read = [line.memory_id for line in made.lines]
+        assert 0 < len(read) < 120
+        assert read == ids[: -len(read) - 1 : -1]
+
     def test_a_context_does_not_tell_what_was_forgotten_and_marks_what_was_so(
         self, store: Store
     ) -> None:
