@@ -128,7 +128,7 @@ class Indexing:
         return bool(
             not self._enrolled
             or self._missing()
-            or self._turns_waiting()
+            or (self._transcribe is not None and self._transcribe.is_behind())
             or self._store.index.unsettled(name, 1)
         )
 
@@ -205,6 +205,11 @@ class Transcribe:
     def waiting(self) -> int:
         """Return how many messages wait to be indexed."""
         return self._transcript.waiting()
+
+    def is_behind(self) -> bool:
+        """Return whether a message waits to be indexed, or a part of one for its vector."""
+        name = self._configured.name
+        return self.waiting() > 0 or bool(self._transcript.pending(name, 1))
 
     def part(self, budget: Budget, stand_in: Embedder | None = None) -> bool:
         """Index some messages or, if none waits, make some vectors; returns whether more may be
