@@ -55,7 +55,7 @@ FILES = {"talk": "KINMEM_BENCH_TALK", "commands": "KINMEM_BENCH_COMMANDS"}
 """Variables by which those that measure any file are told which."""
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""
-OF_SERVERS = ("workers", "placement")
+OF_SERVERS = ("workers", "placement", "postgres")
 """Those that start database servers; only when they are asked for."""
 
 
@@ -68,7 +68,7 @@ def main() -> int:
         default="all",
         choices=[*BENCHMARKS, "embedders", "kore", *OF_SERVERS, "all"],
         metavar="which",
-        help=f"{', '.join(BENCHMARKS)}, embedders, workers, placement or all (the default)",
+        help=f"{', '.join((*BENCHMARKS, 'embedders', *OF_SERVERS))} or all (the default)",
     )
     parser.add_argument("--short", action="store_true", help="own data and few memories, a minute")
     parser.add_argument(

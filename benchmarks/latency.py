@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -103,16 +104,21 @@ class Run:
 def fill(kin: Service, corpus: Corpus, name: str = KnownVectors.name) -> None:
     """Memories with their vectors, without comparing any of them with what is there."""
     kin.settle()
-    now, before = kin.clock(), ""
-    for start in range(0, len(corpus.notes), STORED_AT_ONCE):
-        part = corpus.notes[start : start + STORED_AT_ONCE]
-        drafts = []
-        for at, note in enumerate(part, start):
-            vector = corpus.vectors[at : at + 1]
-            chunks = Chunks((note["content"],), vector, name)
-            drafts.append(Draft(_memory(kin.kin, note, at, now, before), chunks, Knowledge()))
-            before = drafts[-1].memory.id
-        kin.store.add(drafts)
+    drafts = drafts_of(kin.kin, corpus, kin.clock(), name)
+    while part := list(islice(drafts, STORED_AT_ONCE)):
+        kin.store.add(part)
+
+
+def drafts_of(
+    kin: str, corpus: Corpus, now: datetime, name: str = KnownVectors.name
+) -> Iterator[Draft]:
+    """The memories of a corpus with their vectors, some superseded by the one before."""
+    before = ""
+    for at, note in enumerate(corpus.notes):
+        chunks = Chunks((note["content"],), corpus.vectors[at : at + 1], name)
+        draft = Draft(_memory(kin, note, at, now, before), chunks, Knowledge())
+        before = draft.memory.id
+        yield draft
 
 
 def _memory(kin: str, note: Mapping[str, Any], at: int, now: datetime, before: str) -> Memory:

@@ -10,21 +10,36 @@ from typing import Any
 
 from kinmem.models import State, Vector, Vectors
 from kinmem.store.sql.chunk_queue import ChunkQueue
-from kinmem.store.sql.database import Database, Transaction, embedder_of, state_of
-from kinmem.store.sql.finding import Near
+from kinmem.store.sql.database import Database, Row, Transaction, embedder_of, state_of
+from kinmem.store.sql.finding import APART, Near
 from kinmem.store.sql.memory_rows import VISIBLE, Allowed, View
 from kinmem.store.sql.turn_queue import TurnQueue
 
 MOST_EXPECTED = 8
 """Chunks of a memory that are asked for at once; a document may have thousands."""
+SPARE = 16
+"""Chunks that are read beside, in place of some that are not allowed."""
+# Without a filter first: all of a Kin's vectors are read out of their narrow table, and only the
+# nearest are joined with their memories, some of which may not be allowed.
 NEAREST = """
-    SELECT c.memory, 1 - near.distance, c.id FROM (
+    WITH near AS MATERIALIZED (
         SELECT v.chunk, v.embedding <=> :vector AS distance FROM vectors v
-        WHERE v.embedder = :embedder AND v.chunk IN (
-            SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory WHERE {}
-        )
-        ORDER BY distance, v.chunk LIMIT :limit
-    ) near JOIN chunks c ON c.id = near.chunk ORDER BY near.distance, c.id
+        WHERE v.embedder = :embedder ORDER BY distance, v.chunk LIMIT :limit
+    )
+    SELECT c.memory, 1 - near.distance, near.chunk, c.fits FROM near
+    CROSS JOIN LATERAL (
+        SELECT c.memory, {} AS fits FROM chunks c JOIN memories m ON m.rowid = c.memory
+        WHERE c.id = near.chunk OFFSET 0
+    ) c ORDER BY near.distance, near.chunk
+"""
+# For filters that let little through.
+NEAREST_OF_ALLOWED = """
+    WITH fitting AS MATERIALIZED (
+        SELECT c.id, c.memory FROM chunks c JOIN memories m ON m.rowid = c.memory WHERE {}
+    )
+    SELECT f.memory, 1 - (v.embedding <=> :vector), f.id, TRUE
+    FROM fitting f JOIN vectors v ON v.chunk = f.id AND v.embedder = :embedder
+    ORDER BY v.embedding <=> :vector, f.id LIMIT :limit
 """
 
 
@@ -120,16 +135,22 @@ class NearestChunks:
         state = state_of(self._database)
         per_memory = -(-(state.last_chunk or 1) // (state.last_memory or 1))
         chunks = max(1, limit * min(per_memory, MOST_EXPECTED))
+        statement = NEAREST_OF_ALLOWED if allowed.state in APART else NEAREST
+        most = chunks if statement is NEAREST_OF_ALLOWED else chunks + chunks // 4 + SPARE
         while True:
-            found = self._scanned(number, vector, chunks, allowed)
-            if len(found) < chunks or len({memory for memory, _, _ in found}) >= limit:
-                return [one for one in found if one[1] == one[1]]  # a zero vector is near nothing
-            chunks *= 4
+            found = self._scanned(statement, number, vector, most, allowed)
+            fitting = [row[:3] for row in found if row[3]]
+            if len(found) < most or len({memory for memory, _, _ in fitting}) >= limit:
+                return [one for one in fitting if one[1] == one[1]]  # a zero vector is near nothing
+            most = chunks if statement is NEAREST else most * 4
+            statement = NEAREST_OF_ALLOWED
 
-    def _scanned(self, number: int, vector: Vector, limit: int, allowed: Allowed) -> Near:
+    def _scanned(
+        self, statement: str, number: int, vector: Vector, most: int, allowed: Allowed
+    ) -> list[Row]:
         return self._database.rows(
-            NEAREST.format(allowed.condition),
-            {**allowed.bound, "embedder": number, "vector": _told(vector), "limit": limit},
+            statement.format(f"({allowed.condition})"),
+            {**allowed.bound, "embedder": number, "vector": _told(vector), "limit": most},
         )
 
     def has_none(self, embedder: str, state: State) -> bool:
@@ -169,9 +190,11 @@ class NearestChunks:
             return []
         rows = self._database.rows(
             f"""
-            SELECT c.memory, c.id, 1 - (v.embedding <=> :vector)
-            FROM chunks c JOIN vectors v ON v.chunk = c.id AND v.embedder = :embedder
-            WHERE {column} IN NUMBERED(:wanted) ORDER BY c.memory, c.position
+            SELECT c.memory, c.id, c.cosine FROM NUMBERED(:wanted) asked CROSS JOIN LATERAL (
+                SELECT c.memory, c.id, c.position, 1 - (v.embedding <=> :vector) AS cosine
+                FROM chunks c JOIN vectors v ON v.chunk = c.id AND v.embedder = :embedder
+                WHERE {column} = asked.value OFFSET 0
+            ) c ORDER BY c.memory, c.position
             """,
             {
                 "vector": _told(vector),

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any
 
 from kinmem.store.sql.database import Bindings
-from kinmem.store.sql.memory_rows import IS_LIVE
 
 TEXTS = "json_array_elements_text(CAST({} AS json))"
 TABLES = {
@@ -78,24 +77,5 @@ def _spoken(found: re.Match[str]) -> str:
             return found.group().replace("%", "%%")
 
 
-# The columns of file_state.FileState; copies in memory are SQLite's alone.
-STATE = f"""
-    SELECT revision.number,
-        (SELECT min(seq) FROM vector_log),
-        (SELECT max(seq) FROM vector_log),
-        (SELECT max(rowid) FROM memories),
-        (SELECT max(id) FROM chunks),
-        EXISTS (SELECT 1 FROM words WHERE rowid < 0),
-        0, 0,
-        EXISTS (SELECT 1 FROM turn_words),
-        EXISTS (SELECT 1 FROM conflicts WHERE status = 'open'),
-        (SELECT m.expires_at FROM memories m WHERE m.expires_at IS NOT NULL AND {IS_LIVE}
-            ORDER BY m.expires_at LIMIT 1),
-        (SELECT m.valid_to FROM memories m WHERE m.valid_to IS NOT NULL AND {IS_LIVE}
-            ORDER BY m.valid_to LIMIT 1),
-        CAST((SELECT coalesce(json_agg(json_build_array(name, id, dimension,
-            NOT EXISTS (SELECT 1 FROM pending WHERE embedder = id),
-            NOT EXISTS (SELECT 1 FROM turn_pending WHERE embedder = id))), '[]')
-            FROM embedders) AS text)
-    FROM revision
-    """
+STATE = "SELECT * FROM kinmem_state()"
+"""The fields of FileState: migrations/0003_recall.sql."""

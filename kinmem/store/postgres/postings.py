@@ -19,15 +19,19 @@ PUT_POSTINGS = """
     )
 """
 HITS = "SELECT {0} AS term, {1} AS times, p.rowid, {2} AS freq FROM {3} p WHERE {4}"
-FREQUENCY = "p.said + :context * p.aside"
+FREQUENCY = "p.said + CAST(:context AS double precision) * p.aside"
+# All in double precision, as in FTS5; NUMERIC is exact, and many times slower.
 RANKED = """
     WITH hits AS MATERIALIZED ({hits}), worth AS MATERIALIZED (
-        SELECT h.term, r.{total} AS total, r.{tokens} AS tokens,
-            greatest(ln((r.{total} - count(*) + 0.5) / (count(*) + 0.5)), 0.000001) AS idf
-        FROM hits h CROSS JOIN revision r GROUP BY h.term, r.{total}, r.{tokens}
+        SELECT h.term, r.size / CAST(r.{tokens} AS double precision) AS per_length,
+            greatest(ln((r.size - h.found + half) / (h.found + half)), 0.000001) AS idf
+        FROM (SELECT term, count(*) AS found FROM hits GROUP BY term) h CROSS JOIN (
+            SELECT *, CAST({total} AS double precision) AS size,
+                CAST(0.5 AS double precision) AS half FROM revision
+        ) r
     ), ranked AS MATERIALIZED (
         SELECT h.rowid AS number, sum(h.times * w.idf * h.freq * 2.2 / (
-                h.freq + 1.2 * (0.25 + 0.75 * d.length * w.total / w.tokens)
+                h.freq + 1.2 * (0.25 + 0.75 * d.length * w.per_length)
             )) AS better, CASE WHEN count(*) = :terms THEN 1 ELSE 0 END AS has_all
         FROM hits h JOIN worth w ON w.term = h.term JOIN {words} d ON d.rowid = h.rowid
         GROUP BY h.rowid {having}
@@ -92,13 +96,15 @@ class WordTables:
         tests = [_is(f"t{number}_{at}", begins and at == count - 1) for at in range(count)]
         table = self.postings
         if count == 0:
-            return HITS.format(number, times, "0.0", table, "FALSE")
+            return HITS.format(number, times, "CAST(0 AS double precision)", table, "FALSE")
         if count == 1 and not begins:
             return HITS.format(number, times, FREQUENCY, table, tests[0].format("p"))
         if count == 1:
             where = f"{tests[0].format('p')} GROUP BY p.rowid"
             return HITS.format(number, times, f"sum({FREQUENCY})", table, where)
-        freq = "sum(CASE WHEN at.place >= 2000000 THEN :context ELSE 1 END)"
+        freq = (
+            "sum(CASE WHEN at.place >= 2000000 THEN CAST(:context AS double precision) ELSE 1 END)"
+        )
         followed = " AND ".join(
             f"EXISTS (SELECT 1 FROM {table} n WHERE n.rowid = p.rowid AND {test.format('n')}"
             f" AND at.place + {at} = ANY (n.places))"
