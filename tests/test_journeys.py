@@ -78,7 +78,7 @@ def _learn(service: Service) -> None:
     ("journey", "most"),
     [
         pytest.param(_recall, 63, id="a recall"),
-        pytest.param(_memorize, 73, id="a memorize"),
+        pytest.param(_memorize, 74, id="a memorize"),
         pytest.param(_learn, 91, id="a turn until it is learned"),
     ],
 )
