@@ -35,7 +35,7 @@ not_found
 version 2
 → Maya is on holiday in Portugal from 19 to 26 June\\.  \\[shared by ada
 list_memories
-→ Our friend Bob is allergic to peanuts
+→ [Oo]ur friend Bob is allergic to peanuts
 → learned: I live in Lyon
 → learned: .*trains to planes
 → superseded: I live in Lyon
