@@ -13,7 +13,7 @@ from kinmem.hooks.dialects import heard
 from kinmem.hooks.local_socket import attend
 from kinmem.learn.drafting import judgement
 from kinmem.mcp import tool_answers
-from kinmem.models.places import compare_places, place_of
+from kinmem.models.places import compare_places, name_of, place_of, spoken_of
 from kinmem.service import Service
 from kinmem.store.sqlite.connection import SqliteDatabase
 
@@ -411,3 +411,48 @@ def test_a_statement_is_judged_once(
     assert (stored.category, stored.importance) == (anywhere.category, anywhere.importance)
     refused = service.memorize_many([f"{text} " + "AKIA" + "Q7RT2MNB5KJ3LD4W", text])
     assert [one.status for one in refused] == ["refused", "duplicate_of"]
+
+
+def test_what_names_a_project_belongs_to_it_wherever_it_was_said(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    stable, invoices = projects("stallplan"), projects("invoices")
+    said(service, "1", stable, "We decided to keep the port of our API at 8000.")
+    said(service, "2", invoices, "In this project Postgres listens on port 5440 locally.")
+
+    said(service, "3", invoices, "I switched Stallplan from SQLite to Postgres on port 5439.")
+
+    [switched] = [one for one in service.list_memories().memories if "5439" in one.content]
+    assert switched.place == str(stable.resolve())
+    assert not service.store.decisions.conflicts()
+    assert "5439" not in service.opening("4", place=str(invoices))
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Stallplan runs on Postgres", "stallplan"),
+        ("the api-gateway is behind nginx", "api-gateway"),
+        ("the website is behind nginx", None),
+        ("Stallplaner is another word", None),
+        ("Stallplan calls api-gateway", None),
+        ("see /srv/Stallplan/readme", None),
+    ],
+)
+def test_a_place_is_meant_by_its_name(text: str, meant: str | None) -> None:
+    known = ["/code/stallplan", "/code/api-gateway", "/code/website", "/code/web"]
+
+    place = spoken_of(text, known)
+
+    assert (place and name_of(place)) == meant
+
+
+def test_what_holds_everywhere_questions_no_other_project(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    parcels, invoices = projects("parcels"), projects("invoices")
+    said(service, "1", parcels, "In this repo our database is Postgres 15.")
+
+    said(service, "2", invoices, "I'm on Postgres 17 everywhere, our database is Postgres 17.")
+
+    assert not service.store.decisions.conflicts()

@@ -184,16 +184,19 @@ class Compare:
         *,
         updates: str | None = None,
         is_given: bool = False,
+        told_in: str | None = None,
         most: int = MOST_JUDGED,
     ) -> Verdict:
         """Stage 5: return what is to become of a new memory beside its neighbours; see reconcile.
 
         The judge reads at most `most` pairs. Only the Kin's own memory makes the new one
         superfluous, since others may take theirs back; and unless it `is_given` by a caller, only
-        one that as many can see.
+        one that as many can see. What was told in one project (`told_in`) is not compared with
+        what belongs to another, even if it holds everywhere itself.
         """
         known = [*neighbours, *self._corrected(updates, neighbours)]
-        known = [near for near in known if compare_places(near[0].place, new.place) == "same"]
+        place = new.place or told_in
+        known = [near for near in known if compare_places(near[0].place, place) == "same"]
         now = self._clock().astimezone(self._zone)
         shown = self._to_judge(new, known, most)
         known = self._comparable(known, shown, updates)

@@ -8,7 +8,7 @@ belongs to the project: elsewhere a question still finds it, and it is only left
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -42,7 +42,7 @@ from kinmem.models import (
     Stored,
     Vector,
 )
-from kinmem.models.places import place_of
+from kinmem.models.places import place_of, spoken_of
 from kinmem.store.base import Store
 from kinmem.validation import (
     checked_category,
@@ -262,15 +262,21 @@ def project_of(
     subject: str | None,
     place: str | None,
     embedder: Embedder | None = None,
+    known: Iterable[str] = (),
 ) -> str | None:
     """Return `place` if the statement is about the project, not about whoever works in it.
 
-    Without a category, the words decide. Without an `embedder` that tells lives from projects, what
-    "we" do belongs to the project.
+    If it names one of the `known` places, or this one, and is not about a person, it belongs to
+    that: "I switched Stallplan to Postgres" may be said anywhere. Without a category, the words
+    decide. Without an `embedder` that tells lives from projects, what "we" do belongs to the
+    project.
     """
     if not place or not isinstance(content, str):
         return None
-    holds_here = belongs(category or judgement(content)[0], content, subject)
+    category = category or judgement(content)[0]
+    if category not in PERSONAL and (named := spoken_of(content, {place, *known})):
+        return named
+    holds_here = belongs(category, content, subject)
     return place if holds_here and not _is_of_life(content, category, embedder) else None
 
 

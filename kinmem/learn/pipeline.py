@@ -262,7 +262,8 @@ class Learn:
         """Stage 3. What a turn teaches is private and belongs to the project that it is about."""
         if not source.is_given:
             about = note.category, note.content, note.subject
-            place = project_of(*about, source.project, self._embedder)
+            known = self._store.places() if source.project else ()
+            place = project_of(*about, source.project, self._embedder, known)
             note = replace(note, scope="private", place=place)
         draft = draft_of(
             note,
@@ -312,7 +313,12 @@ class Learn:
         if not source.is_given:
             updates = self._screen.correction(note, near, changes.ended, source.turn)
         verdict = self._compare.verdict(  # 5
-            memory, near, updates=updates, is_given=source.is_given, most=most
+            memory,
+            near,
+            updates=updates,
+            is_given=source.is_given,
+            told_in=source.project,
+            most=most,
         )
         if isinstance(verdict, Outdated):
             known = self._compare.ended_before(candidate)

@@ -8,6 +8,7 @@ memories: see `same_place`.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +19,8 @@ GIT = ".git"
 # Categories that are not bound to a place: an event may be recalled in another project, with its
 # place named.
 FREE = ("event", "activity")
+# Letters of a project's name by which a text may mean it.
+SHORTEST_NAME = 4
 # Bytes to read of the .git file that a worktree has instead of a folder.
 POINTER_BYTES = 4096
 
@@ -119,6 +122,23 @@ def named(wanted: str, known: Iterable[str]) -> tuple[str, ...]:
     path = str(Path(wanted).expanduser().absolute())
     here = place_of(path) or path
     return tuple(place for place in known if same_place(place, here))
+
+
+def spoken_of(text: str, known: Iterable[str]) -> str | None:
+    """Return the place that a text calls by its name; None if it names none, or several.
+
+    A name is a whole word with a capital, a digit or a mark in it, in the text or in the folder's
+    name, so that a folder called "website" is not meant by every website.
+    """
+    found = set()
+    for place in known:
+        name = name_of(place)
+        if len(name) < SHORTEST_NAME:
+            continue
+        said = re.search(rf"(?<![\w/-]){re.escape(name)}(?![\w/-])", text, re.IGNORECASE)
+        if said and not (said[0].islower() and name.isalpha() and name.islower()):
+            found.add(place)
+    return found.pop() if len(found) == 1 else None
 
 
 def meant(wanted: str, known: Iterable[str]) -> str | None:
