@@ -24,7 +24,7 @@ from kinmem.web.views import memory_list
 NOTES = 300
 MOST = 12
 MOST_OF_PAGE = 20
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Statements:

@@ -498,7 +498,7 @@ def test_the_copy_in_memory_outlives_what_is_erased(
         service.components.embedder.embed(["closing time"])[0],
         service.components.embedder.name,
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not any(copy.loaded for copy in held._copies.values()):
         assert time.monotonic() < deadline
         before = held.nearest(vector, name, 9, None, {})

@@ -60,7 +60,7 @@ def connected(home: Path, kin: str = "ana") -> socket.socket:
 
 def by(home: Path, expected: str | None) -> bool:
     """Whether that server answers, within a while."""
-    latest = time.monotonic() + 10
+    latest = time.monotonic() + 60
     while time.monotonic() < latest:
         answer = asked(home)
         if (answer and answer["by"]) == expected:

@@ -314,7 +314,7 @@ def test_the_end_of_a_session_wakes_a_worker(hook: Hook, service: Service) -> No
 
 
 def kept_later(service: Service) -> list[str]:
-    latest = time.monotonic() + 30
+    latest = time.monotonic() + 60
     while time.monotonic() < latest:
         with open_service(service.settings, resident=False) as memory:
             if found := memory.turns("s"):

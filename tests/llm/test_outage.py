@@ -17,7 +17,7 @@ from tests.llm.provider_shapes import ShapedProvider
 
 pytestmark = [pytest.mark.usefixtures("litellm_imported"), *TYPES_BUILT]
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 Open = Callable[..., Service]
 
 

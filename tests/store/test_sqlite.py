@@ -146,7 +146,7 @@ def test_the_copy_is_loaded_beside_the_questions(
     texts = {}
     for n in range(100):
         texts[added(store, f"fact {n}", scope=("private", "shared")[n % 2])] = f"fact {n}"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     copies = store.files.own.near.copies._copies
     while not (copies and all(copy.loaded for copy in copies.values())):
         assert found_by_meaning(store, "q", limit=100) == by_cosine("q", texts)

@@ -18,5 +18,5 @@ def test_kill_9_in_the_cycle_loses_and_doubles_nothing(home: Path) -> None:
     assert told["wrong"] == []
     assert told["rounds"] == ROUNDS
     # Else the talkers did not come far enough to be hit in the middle of something.
-    assert told["acknowledged"] > ROUNDS
+    assert told["acknowledged"] > ROUNDS / 2
     assert told["two_talkers"] > ROUNDS / 10
