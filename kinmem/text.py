@@ -183,6 +183,12 @@ def content_words(text: str) -> list[str]:
     return [word for word in found if word not in stop] or found
 
 
+def count_content_words(text: str) -> int:
+    """Count the content words. In scripts without spaces, two characters count as one word."""
+    spaced = (word for word in content_words(text) if not UNSPACED.search(word))
+    return len(list(spaced)) + (len(UNSPACED.findall(text)) + 1) // 2
+
+
 def cut(text: str, characters: int) -> str:
     """Shorten the text to at most `characters`, ending with a whole word and an ellipsis.
 

@@ -15,7 +15,7 @@ from kinmem.cli.tables import (
     step_table,
 )
 from kinmem.cli.terminal import progress_bar
-from kinmem.hooks.socket_server import StayingWorker
+from kinmem.hooks.socket_server import StayingWorker, is_served
 
 app = typer.Typer()
 PANEL = "Conversations"
@@ -75,10 +75,15 @@ def sleep(
     linger: take.Linger = False,
 ) -> None:
     """Do now what the server does in the background: learn, tag, link, merge, tidy up."""
+    settings = context.settings()
+    lingers = linger and settings.general.locking != "lockfile"
+    if lingers and due and is_served(settings.home, settings.general.kin):
+        return
     with context.memory(may_be_new=True) as memory:
-        keeps_others_out = memory.settings.general.locking == "lockfile"
-        lingers = linger and not keeps_others_out
         stays = StayingWorker(memory, memory.settings.home, memory.kin) if lingers else None
+        if stays is not None and due and not stays.is_first:
+            stays.close()
+            return
         if due:
             run = memory.sleep_if_due()
         else:
@@ -89,7 +94,8 @@ def sleep(
         if run is not None and not quiet:
             context.tell(run_row(run, memory.settings.general.zone), *step_table(run))
         if stays is not None:
-            stays.wait(memory.settings.inject.linger_minutes)
+            if stays.is_first:
+                stays.wait(memory.settings.inject.linger_minutes)
             stays.close()
     if run is not None and run.problems:
         raise typer.Exit(1)

@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH1
 def start_worker(home: str, kin: str, *, stays: bool) -> None:
     """Start a process that learns from what was heard, and with `stays` answers the next hooks.
 
-    Several at once do no harm: only the first has the lease and the socket.
+    Of several that stay only the first does; the others leave before they load a model.
     """
     words = ["sleep", "--due", "--quiet", *["--linger"] * stays]
     _start(words, {"KINMEM_HOME": home, "KINMEM_KIN": kin}, None)

@@ -46,12 +46,14 @@ class SocketServer:
         self._places = threading.Semaphore(MOST_CLIENTS)
         self._answering = False
         self._thread: threading.Thread | None = None
+        self.is_first = True
         if path is None:
             return
         try:
             first = self._open(path)
         except OSError:  # a file system without sockets or locks
             return
+        self.is_first = first is not None
         self._thread = threading.Thread(
             target=self._run, args=(path, first), name="kinmem-local", daemon=True
         )
@@ -156,6 +158,20 @@ def serve_local(home: Path | str, kin: str, answer: Answer) -> SocketServer:
     return SocketServer(socket_path(home, kin), answer)
 
 
+def is_served(home: Path | str, kin: str) -> bool:
+    """Return whether a process answers the hooks of this Kin, or is about to."""
+    path = socket_path(home, kin)
+    if path is None:
+        return False
+    try:
+        lock = _locked(path)
+    except OSError:
+        return False
+    if lock is not None:
+        os.close(lock)
+    return lock is None
+
+
 class _Opened:
     """A listening socket and the lock that goes with it."""
 
@@ -217,6 +233,11 @@ class StayingWorker:
         self._server = serve_local(os.fspath(home), kin, partial(self._answer, service))
         self._home = os.fspath(home)
         self._reachable = socket_path(self._home, kin) is not None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether no other process answered when it began."""
+        return self._server.is_first
 
     def wait(self, minutes: float) -> None:
         """Wait until no hook has come for so many minutes, or the memory is gone.

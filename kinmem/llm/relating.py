@@ -17,7 +17,7 @@ from kinmem.errors import ModelError
 from kinmem.language import Clash, Pair, claim
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import Entity, EntityType
-from kinmem.text import UNSPACED, content_words, words
+from kinmem.text import count_content_words, words
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ class Relating:
         ours, theirs = _persons(named(known)), _persons(named(new))
         if [one for one in ours if one in theirs] != [one for one in theirs if one in ours]:
             return 0.0
-        is_short = min(_count_content_words(known), _count_content_words(new)) < SHORT
+        is_short = min(count_content_words(known), count_content_words(new)) < SHORT
         return min(chance, ALIKE) if is_short and chance < SAME_OF_SHORT else chance
 
     def likeness(self, one: str, other: str) -> float:
@@ -181,11 +181,6 @@ def _type_of(name: Sequence[str], named: Sequence[Entity]) -> EntityType | None:
     known = (one for one in named if not {*name}.isdisjoint(words(one.name)))
     types = {MADE_BY if one.type == "product" else one.type for one in known}
     return types.pop() if len(types) == 1 and "other" not in types else None
-
-
-def _count_content_words(text: str) -> int:
-    """Count the content words. In scripts without spaces, two characters count as one word."""
-    return len(content_words(text)) + len(UNSPACED.findall(text)) // 2
 
 
 def _log_odds(chance: float) -> float:

@@ -26,7 +26,7 @@ from kinmem.llm.base import Calibration
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored
 from kinmem.recall.confidence import QUESTION_MARKS
 from kinmem.recall.judging import FOR_NOTES, Judging
-from kinmem.text import STOP_WORDS, UNSPACED, content_words, folded, language_of, words
+from kinmem.text import STOP_WORDS, count_content_words, folded, language_of, words
 
 NEAREST, MATCHING = 200, 50
 # The farthest of the memories read define what is usual; in a smaller store all of them do.
@@ -138,14 +138,8 @@ def _is_about(prompt: str, odds: Sequence[float], weights: Weights) -> bool:
         return odds[0] >= ABOUT_BY_WORDS
     if weights is BY_WORDS or odds[0] < (LEAST_IF_ASKED if asks else LEAST_BEST):
         return False
-    said = weights.said * min(_said(prompt), MOST_SAID)
+    said = weights.said * min(count_content_words(prompt), MOST_SAID)
     return weights.of_prompt + weights.best * statistics.fmean(odds[:BEST]) + said >= ABOUT
-
-
-def _said(prompt: str) -> int:
-    """Count content words; in scripts without spaces two characters count as one word."""
-    unspaced = (len(word) // 2 if UNSPACED.search(word) else 1 for word in content_words(prompt))
-    return sum(unspaced)
 
 
 def _evidence(prompt: str, found: Found, scale: Calibration) -> list[Scored]:

@@ -33,7 +33,7 @@ from kinmem.models import (
 from kinmem.models.places import compare_places
 from kinmem.models.retention import Fading, retention
 from kinmem.store.base import Store
-from kinmem.text import content_words, folded
+from kinmem.text import count_content_words, folded
 from kinmem.upkeep.issues import MOST_ASKED, SHOWN, Refused, findings_of, issue_of, remainder
 
 # More would keep the caller waiting for minutes; the summary says so if the limit was reached.
@@ -226,7 +226,7 @@ def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
     elif _left(memory, now) < FADED:
         description = f"from {age} and faded; is it still so?"
         yield issue_of("stale", [memory], description, "update", finding="faded")
-    elif len(content_words(memory.content)) <= SAYS_LITTLE and memory.subject is None:
+    elif count_content_words(memory.content) <= SAYS_LITTLE and memory.subject is None:
         said = "says too little to help anyone later"
         yield issue_of("clutter", [memory], said, "delete", finding="says_little")
 

@@ -2,10 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +335,41 @@ def test_a_worker_that_stays_answers_the_next_hook(
     staying.close()
 
     assert HOME in json.loads(told)["hookSpecificOutput"]["additionalContext"]
+
+
+def workers(home: Path) -> list[int]:
+    """The processes that stay for hooks of this home."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            stays = b"--linger" in (folder / "cmdline").read_bytes()
+            if stays and os.fsencode(home) in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_of_the_workers_that_many_hooks_start_one_stays(
+    hook: Hook, service: Service, home: Path
+) -> None:
+    service.close()
+    told = [
+        {**PROMPT, "prompt_id": f"{at}", "prompt": f"My cat {at} is called Minka."}
+        for at in range(3)
+    ]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda one: hook(one, KINMEM_KIN="ana", KINMEM_LINGER_MINUTES="5"), told))
+    hook(STOP, KINMEM_KIN="ana", KINMEM_LINGER_MINUTES="5")
+
+    try:
+        assert learned(service)
+        latest = time.monotonic() + 60
+        while len(workers(home)) > 1 and time.monotonic() < latest:
+            time.sleep(0.1)
+        assert len(workers(home)) == 1
+    finally:
+        for process in workers(home):
+            os.kill(process, signal.SIGKILL)
 
 
 def test_a_worker_ends_when_nobody_asks(service: Service, home: Path) -> None:

@@ -497,3 +497,14 @@ def test_what_is_held_back_is_never_shown_to_a_model(bench: Bench) -> None:
     look(bench, model)
 
     assert not any("evil.example" in prompt for prompt in model.prompts)
+
+
+def test_short_statements_without_spaces_say_enough(service: Service) -> None:
+    for text in ("我对花生过敏。", "彼女はリヨンに住んでいる", "ฉันแพ้ถั่วลิสง", "Okay."):
+        service.memorize(text)
+
+    cluttering = [one for one in service.review_memories().issues if one.type == "clutter"]
+
+    [only] = cluttering
+    [id] = only.memory_ids
+    assert service.get(id).content == "Okay."
