@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kinmem.recall.working_prompt import MOST_TOLD
 from kinmem.service import Service
+from kinmem.wiring.open_home import open_conversation
 
 PNPM = "We use pnpm in this repo, never npm or yarn."
 TELEPHONE = "The Frankfurt office moves to the second floor."
@@ -217,3 +219,66 @@ def test_a_question_that_says_nothing_is_told_nothing(service: Service, prompt: 
     assert service.settle(60)
 
     assert notes(service, prompt) == ""
+
+
+def by_words(service: Service, prompt: str) -> str:
+    """The notes of a hook that finds no server."""
+    with open_conversation(service.settings) as conversation:
+        return conversation.observe("prompt", "s", prompt, prompt).notes
+
+
+def opening_of(service: Service, prompt: str) -> str:
+    return service.opening("s")
+
+
+QUESTION, COMMAND = (
+    "Does Sam rent our spare room?",
+    "Fix the heating of the spare room, the radiator valve leaks since Monday.",
+)
+
+
+@pytest.mark.parametrize(
+    ("told", "prompt", "category"),
+    [
+        pytest.param(notes, QUESTION, "fact", id="a question"),
+        pytest.param(notes, COMMAND, "fact", id="a command"),
+        pytest.param(by_words, QUESTION, "fact", id="a hook without a server"),
+        pytest.param(opening_of, "", "fact", id="an opening"),
+        pytest.param(notes, "Good morning!", "preference", id="a rule of a session without one"),
+    ],
+)
+def test_the_newer_one_is_told_first_and_the_older_is_marked(
+    service_of: Callable[..., Service], told: Callable[..., str], prompt: str, category: Any
+) -> None:
+    service = service_of("ana", KINMEM_OPENING_TOKENS=250)
+    texts = "Sam always rents our spare room.", "Sam moved out, Priyanka has the room now."
+    older, newer = (str(service.memorize(text, category=category).id) for text in texts)
+    service.update_memory(older, pinned=True)
+    for other in BREWERY:
+        service.memorize(other)
+    assert service.newer(older) == {older: newer}
+
+    first, second = (line for line in lines(told(service, prompt)) if "room" in line)
+
+    assert "Priyanka" in first
+    assert "Sam always rents" in second
+    assert f"(may be out of date, newer: {newer})" in second
+
+
+def test_what_belongs_to_another_project_puts_nothing_in_doubt(
+    service: Service, repo: str, tmp_path: Path
+) -> None:
+    garage = str(tmp_path / "garage")
+    (tmp_path / "garage" / ".git").mkdir(parents=True)
+    older = service.memorize("Sam rents our spare room.", importance=9).id
+    newer = service.memorize("Sam moved out, Priyanka has the room now.", importance=9).id
+    assert older and newer and service.newer(older) == {older: newer}
+    service.update_memory(newer, place=garage)
+
+    there, here = (
+        service.opening("s", place=garage),
+        service.opening("t", place=repo),
+    )
+
+    assert "newer" in there and "Priyanka" in there
+    assert "newer" not in here and "Priyanka" not in here and "Sam rents" in here

@@ -65,13 +65,11 @@ def fitting(answer: Answer) -> list[Hit]:
     if not set(answer.words) - SMALL_TALK:
         return []
     by_words = not {"embedding", "pending"}.isdisjoint(answer.degraded)
-    strong = [hit for hit in answer.hits if not hit.weak]
+    strong = [hit for hit in answer.hits if not hit.weak and not hit.is_fetched]
     judged = [(hit, *_fit(hit, answer, by_words)) for hit in strong]
     if not any(fit >= bar for _, fit, bar, _ in judged):
         return []
-    kept = {hit.memory.id for hit, fit, _, beside in judged if fit >= beside}
-    owed = {hit.newer for hit in strong if hit.memory.id in kept}
-    return [hit for hit in strong if hit.memory.id in (owed if hit.is_fetched else kept)]
+    return [hit for hit, fit, _, beside in judged if fit >= beside]
 
 
 def _fit(hit: Hit, answer: Answer, by_words: bool) -> tuple[float, float, float]:
@@ -131,6 +129,33 @@ def within_budget(
     return kept
 
 
+def newer_first(
+    told: Sequence[Told],
+    newer: Mapping[str, Memory],
+    told_of_newer: Callable[[Memory], Told | None],
+) -> list[Told]:
+    """Mark each memory that may be out of date, and put the newer one right before it unless it
+    comes earlier. A newer one that is not among them is added as `told_of_newer` returns it; None:
+    the reader knows it already."""
+    by_id = {one.memory.id: one for one in told}
+    ordered: dict[str, Told] = {}
+
+    def add(one: Told, before: frozenset[str]) -> None:
+        memory = newer.get(one.memory.id)
+        if memory is not None:
+            one = replace(one, newer=memory.id)
+            if memory.id not in ordered and memory.id not in before:
+                first = by_id.get(memory.id) or told_of_newer(memory)
+                if first is not None:
+                    share = max(filter(None, (first.share, one.share)), default=None)
+                    add(replace(first, share=share), before | {one.memory.id})
+        ordered.setdefault(one.memory.id, one)
+
+    for one in told:
+        add(one, frozenset())
+    return list(ordered.values())
+
+
 # Share of an opening's tokens for the summary; the rest is for memories.
 SUMMARY_SHARE = 0.4
 
@@ -153,6 +178,21 @@ class Known:
         content = f" {disarmed(memory.content)} "
         same = version == memory.version or any(content in text for text in self.texts)
         return None if same else True
+
+    def told(
+        self,
+        memory: Memory,
+        text: str | None = None,
+        share: float | None = None,
+        *,
+        elsewhere: bool = False,
+    ) -> Told | None:
+        """Return how the memory is shown, by default with its whole content; None if the session
+        knows it."""
+        changed = self.news(memory)
+        if changed is None:
+            return None
+        return Told(memory, text or memory.content, share, changed, elsewhere=elsewhere)
 
 
 class Inject:
@@ -180,6 +220,7 @@ class Inject:
         now: Mapping[str, Memory] | None = None,
         rules: Sequence[Memory] = (),
         here: Sequence[str] | None = None,
+        newer: Mapping[str, Memory] | None = None,
     ) -> str:
         """Return a block with the hits that fit and that the session has not seen in this version,
         else ''.
@@ -187,35 +228,39 @@ class Inject:
         A session that was shown nothing yet also gets `rules`, whatever it asks. `here` is the
         current project, if known.
 
-        `now` holds the current state of memories that were shown lately: changed ones are shown
-        again, and those that no longer hold are marked, each once. Asked again for the same turn,
-        it returns the same block.
+        `newer` maps memories that may be out of date to those that may have superseded them and may
+        be shown here. `now` holds the current state of memories that were shown lately: changed
+        ones are shown again, and those that no longer hold are marked, each once. Asked again for
+        the same turn, it returns the same block.
         """
         if not self._settings.inject.inject:
             return ""
         if turn and (said := self._shown.of(session, turn).texts):
             return "\n".join(said)
-        hits = told_of(answer)[: self._settings.recall.max_relevant]
-        now = now or {}
-        known = self._known(session, [*now.values(), *(hit.memory for hit in hits)])
+        most = self._settings.recall.max_relevant
+        hits = told_of(answer)[:most]
+        now, newer = now or {}, newer or {}
+        about = [*now.values(), *newer.values(), *(hit.memory for hit in hits)]
+        known = self._known(session, about)
         best = max((hit.score for hit in hits), default=1.0)
-        of_older = {hit.newer: hit.score for hit in reversed(hits) if hit.newer}
-        fresh = [
-            Told(
-                hit.memory,
-                hit.excerpt or hit.memory.content,
-                (of_older.get(hit.memory.id, best) if hit.is_fetched else hit.score) / best,
-                changed,
-                newer=hit.newer,
-                elsewhere=hit.memory.place not in (None, *(here or ())),
-            )
-            for hit in hits
-            if (changed := known.news(hit.memory)) is not None
-        ]
-        outdated = self._outdated(known, now, {one.memory.id for one in fresh})
+
+        def told(
+            memory: Memory, text: str | None = None, share: float | None = None
+        ) -> Told | None:
+            elsewhere = memory.place not in (None, *(here or ()))
+            return known.told(memory, text, share, elsewhere=elsewhere)
+
+        found = (told(hit.memory, hit.excerpt, hit.score / best) for hit in hits)
+        fresh = newer_first([one for one in found if one is not None], newer, told)[:most]
+        outdated = self._outdated(known, now, newer, {one.memory.id for one in fresh})
         chosen = self._afforded(fresh, known.is_first, kin)
         if known.is_first:
-            chosen = [*self._standing(rules, {one.memory.id for one in chosen}, kin), *chosen]
+            listed = {one.memory.id for one in chosen}
+            standing = [Told(rule, rule.content) for rule in rules if rule.id not in listed]
+            standing = newer_first(
+                standing, newer, lambda one: None if one.id in listed else told(one)
+            )
+            chosen = [*self._standing(standing, kin), *chosen]
         return self._show(session, turn, chosen, outdated, known.is_first, kin)
 
     def opening(
@@ -224,24 +269,19 @@ class Inject:
         memories: Sequence[Memory],
         summary: Snapshot | None,
         kin: str,
-        newer: Mapping[str, str] | None = None,
+        newer: Mapping[str, Memory] | None = None,
     ) -> str:
         """Return a block for the start: the last summary, then as many memories as fit, in their
-        order.
-
-        `newer` maps memories that may be out of date to the ids of those that may have superseded
-        them.
+        order. For `newer`, see for_prompt.
         """
         budget = self._settings.inject.opening_tokens
         if not self._settings.inject.inject or not budget:
             return ""
-        known = self._known(session, memories)
+        newer = newer or {}
+        known = self._known(session, [*memories, *newer.values()])
         extra = self._summed_up(summary, session, int(SUMMARY_SHARE * budget))
-        fresh = [
-            Told(memory, memory.content, newer=(newer or {}).get(memory.id))
-            for memory in memories
-            if known.news(memory) is not None
-        ]
+        found = [one for memory in memories if (one := known.told(memory)) is not None]
+        fresh = newer_first(found, newer, known.told)
         now = self._clock()
         used = sum(map(estimated_tokens, (*head(known.is_first), *extra)))
         lines = [line(one, kin, now) for one in fresh]
@@ -250,13 +290,12 @@ class Inject:
         chosen = [one for at, one in enumerate(fresh) if at in kept]
         return self._show(session, "", chosen, [], known.is_first, kin, extra)
 
-    def _standing(self, rules: Sequence[Memory], told: Set[str], kin: str) -> list[Told]:
-        """Return the rules that are not shown already, as far as an opening has room for them."""
-        fresh = [Told(rule, rule.content) for rule in rules if rule.id not in told]
-        lines = [line(one, kin, self._clock()) for one in fresh]
+    def _standing(self, rules: Sequence[Told], kin: str) -> list[Told]:
+        """Return the rules that an opening has room for."""
+        lines = [line(one, kin, self._clock()) for one in rules]
         worth = [-float(at) for at in range(len(lines))]
         kept = within_budget(lines, worth, 0, self._settings.inject.opening_tokens)
-        return [one for at, one in enumerate(fresh) if at in kept]
+        return [one for at, one in enumerate(rules) if at in kept]
 
     def _with_confirmed(self, told: Sequence[Told], kin: str) -> Sequence[Told]:
         if all(one.memory.kin == kin for one in told):
@@ -276,7 +315,11 @@ class Inject:
         return Known(versions, texts, is_first)
 
     def _outdated(
-        self, known: Known, now: Mapping[str, Memory], told: set[str]
+        self,
+        known: Known,
+        now: Mapping[str, Memory],
+        newer: Mapping[str, Memory],
+        told: set[str],
     ) -> list[tuple[Memory, str]]:
         """Return lines for memories that were shown and are gone or reworded since."""
         found = []
@@ -288,7 +331,10 @@ class Inject:
                 found.append((memory, gone_line(memory)))
             elif known.news(memory):
                 kin = self._settings.general.kin
-                changed = Told(memory, memory.content, changed=True)
+                later = newer.get(memory.id)
+                changed = Told(
+                    memory, memory.content, changed=True, newer=None if later is None else later.id
+                )
                 found.append((memory, line(changed, kin, self._clock())))
         return found
 

@@ -2,7 +2,7 @@
 Learning from it is left to the cycle."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -12,9 +12,9 @@ from typing import Unpack
 from kinmem.clock import Clock
 from kinmem.conversation.block import strip_blocks
 from kinmem.conversation.notes import SUMMARY_SHARE, Inject
-from kinmem.conversation.opening import rules, where_it_stood, worth_telling
+from kinmem.conversation.opening import believed, rules, where_it_stood, worth_telling
 from kinmem.errors import InvalidInput
-from kinmem.models import Answer, Filters
+from kinmem.models import Answer, Filters, Memory
 from kinmem.models.places import place_of, same_place
 from kinmem.models.sizes import TEXT_BYTES
 from kinmem.models.turns import (
@@ -27,7 +27,7 @@ from kinmem.models.turns import (
     Snapshot,
 )
 from kinmem.settings import Settings
-from kinmem.store.base import Store, newer_of
+from kinmem.store.base import Store, fitting_ids, newer_of
 from kinmem.text import VISIBLE, clean, storable
 from kinmem.validation import Border, checked_subject, checked_time
 
@@ -137,11 +137,11 @@ class Conversation:
             return unheard
         before = self._shown.of(session, "").memories.keys()
         last = self._standing(session, place)
-        memories = worth_telling(
-            self._store, self._allowed(place), self._settings.inject.opening_tokens
-        )
-        doubtful = newer_of(self._store, {one.id for one in memories})
-        newer = {id: one.id for id, one in doubtful.items()}
+        allowed = self._allowed(place)
+        memories = worth_telling(self._store, allowed, self._settings.inject.opening_tokens)
+        newer = self._newer(memories, allowed)
+        known = {one.id for one in believed(self._store, list(newer.values()))}
+        newer = {id: one for id, one in newer.items() if one.id in known}
         told = self._inject.opening(session, memories, last, self._store.kin, newer)
         after = self._shown.of(session, "").memories.keys()
         self._store.count_use(after - before, self._clock())
@@ -166,6 +166,18 @@ class Conversation:
             return Filters(here=(), only_here=True)
         same = (one for one in self._store.places() if same_place(one, project))
         return Filters(here=tuple({project, *same}), only_here=True)
+
+    def _newer(self, memories: Iterable[Memory], allowed: Filters) -> dict[str, Memory]:
+        """Return by id of a memory that may be out of date the newer one, if that may be shown as
+        well: what was said about another project puts nothing in doubt here."""
+        found: dict[str, Memory] = {}
+        left = {memory.id for memory in memories}
+        while left:
+            newer = newer_of(self._store, left)
+            fitting = fitting_ids(self._store, allowed, {one.id for one in newer.values()})
+            found |= {id: one for id, one in newer.items() if one.id in fitting}
+            left = fitting - found.keys()
+        return found
 
     def _standing(self, session: str, place: str | None) -> Snapshot | None:
         """Return the last summary, completed by what was said since.
@@ -277,8 +289,11 @@ class Conversation:
         allowed = self._allowed(message.place)
         answer = self._recall(_query(message.text), recent, MODEL_SECONDS, allowed)
         ruling = () if told else rules(self._store, allowed)
+        found = () if answer.of_past else (*answer.hits, *answer.touched)
+        shown = [*ruling, *told.values(), *(hit.memory for hit in found)]
+        newer = self._newer(shown, allowed)
         notes = self._inject.for_prompt(
-            session, message.turn, answer, self._store.kin, told, ruling, allowed.here
+            session, message.turn, answer, self._store.kin, told, ruling, allowed.here, newer
         )
         if notes:
             used = self._shown.of(session, message.turn).memories

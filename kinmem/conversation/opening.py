@@ -40,11 +40,11 @@ BEGINNING = 3
 def worth_telling(store: Store, allowed: Filters, tokens: int) -> list[Memory]:
     """Return the memories for an opening by how much they matter: pinned ones, rules, important
     ones; all memories if they fit."""
-    ranked = _believed(store, store.page(allowed, "importance", CANDIDATES).memories)
+    ranked = believed(store, store.page(allowed, "importance", CANDIDATES).memories)
     important = [one for one in ranked if (one.importance or 0) >= IMPORTANT]
     told = _once([*_pinned(store, allowed), *_ruling(store, allowed), *important])
     every = store.page(allowed, "importance", MOST_RULES)
-    rest = _once([*told, *filter(_lasts, _believed(store, every.memories))])
+    rest = _once([*told, *filter(_lasts, believed(store, every.memories))])
     is_all = every.next_cursor is None and sum(map(_tokens, rest)) <= tokens
     return store.with_present_contexts(rest if is_all else told)
 
@@ -62,10 +62,10 @@ def rules(store: Store, allowed: Filters) -> list[Memory]:
 
 def _pinned(store: Store, allowed: Filters) -> list[Memory]:
     pinned = store.page(replace(allowed, pinned=True), "importance", CANDIDATES)
-    return _believed(store, pinned.memories)
+    return believed(store, pinned.memories)
 
 
-def _believed(store: Store, memories: Sequence[Memory]) -> list[Memory]:
+def believed(store: Store, memories: Sequence[Memory]) -> list[Memory]:
     """Return the Kin's own memories, and of others' those that its person has confirmed: anybody
     can share anything, and nobody has asked for it."""
     if all(memory.kin == store.kin for memory in memories):
@@ -80,7 +80,7 @@ def _ruling(store: Store, allowed: Filters) -> list[Memory]:
         store.page(replace(allowed, category=category), "importance", MOST_RULES).memories
         for category in RULES
     )
-    found = _believed(store, [one for page in pages for one in page])
+    found = believed(store, [one for page in pages for one in page])
     return sorted(found, key=lambda one: (one.place is None, -(one.importance or 0)))
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from kinmem.models import Answer, Candidate, Filters, Hit, Memory, Reasons, Scored, State
-from kinmem.store.base import Store, newer_of
+from kinmem.store.base import Store, fitting_ids, newer_of
 from kinmem.text import words as text_words
 
 # Most replacements that are followed. There should be no circle, but a damaged file may have one.
@@ -158,7 +158,7 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
     if not newer:
         return answer
     absent = {one.id for one in newer.values()} - {hit.memory.id for hit in told}
-    fitting = _fitting_ids(store, filters, absent)
+    fitting = fitting_ids(store, filters, absent)
     marked = [
         replace(hit, newer=newer[hit.memory.id].id) if hit.memory.id in newer else hit
         for hit in told
@@ -177,13 +177,6 @@ def _cut(hits: list[Hit], found: Collection[str], limit: int) -> list[Hit]:
     spare = [at for at, hit in enumerate(hits) if not hit.newer and hit.memory.id not in found]
     dropped = set(spare[-over:] if over else ())
     return [hit for at, hit in enumerate(hits) if at not in dropped][:limit]
-
-
-def _fitting_ids(store: Store, filters: Filters, ids: Collection[str]) -> set[str]:
-    if not ids:
-        return set()
-    asked = replace(filters, ids=tuple(ids))
-    return {memory.id for memory in store.page(asked, "newest", len(ids)).memories}
 
 
 def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:

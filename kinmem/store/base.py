@@ -5,10 +5,11 @@ It consists of small protocols, one for each purpose; ask for the narrowest.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal, Protocol, TypeVar
 
-from kinmem.models import LIVE, Damaged, Fate, Health, Living, Memory, Place, TierChange
+from kinmem.models import LIVE, Damaged, Fate, Filters, Health, Living, Memory, Place, TierChange
 from kinmem.models.turns import Conflict, Run
 from kinmem.store.graph import Graph, Links
 from kinmem.store.history import Changes, Forgetting, Past
@@ -348,3 +349,11 @@ def newer_of(store: Store, ids: Collection[str]) -> dict[str, Memory]:
         if known is None or (known.said_at, known.id) < (memory.said_at, memory.id):
             newer[one.older] = memory
     return newer
+
+
+def fitting_ids(store: Store, filters: Filters, ids: Collection[str]) -> set[str]:
+    """Return the ids of the memories that fit the filters."""
+    if not ids:
+        return set()
+    asked = replace(filters, ids=tuple(ids))
+    return {memory.id for memory in store.page(asked, "newest", len(ids)).memories}
