@@ -15,10 +15,12 @@ from kinmem.cli.tables import (
     step_table,
 )
 from kinmem.cli.terminal import progress_bar
-from kinmem.hooks.socket_server import StayingWorker, is_served
+from kinmem.hooks.socket_server import StayingWorker
 
 app = typer.Typer()
 PANEL = "Conversations"
+# Seconds in which a worker that ends learns what has come since.
+SETTLE_SECONDS = 60.0
 
 
 @command(app, rich_help_panel=PANEL)
@@ -77,13 +79,12 @@ def sleep(
     """Do now what the server does in the background: learn, tag, link, merge, tidy up."""
     settings = context.settings()
     lingers = linger and settings.general.locking != "lockfile"
-    if lingers and due and is_served(settings.home, settings.general.kin):
+    stays = StayingWorker(settings.home, settings.general.kin) if lingers else None
+    if stays is not None and due and not stays.is_first:
         return
     with context.memory(may_be_new=True) as memory:
-        stays = StayingWorker(memory, memory.settings.home, memory.kin) if lingers else None
-        if stays is not None and due and not stays.is_first:
-            stays.close()
-            return
+        if stays is not None:
+            stays.answer(memory)
         if due:
             run = memory.sleep_if_due()
         else:
@@ -94,9 +95,9 @@ def sleep(
         if run is not None and not quiet:
             context.tell(run_row(run, memory.settings.general.zone), *step_table(run))
         if stays is not None:
-            if stays.is_first:
-                stays.wait(memory.settings.inject.linger_minutes)
+            stays.wait(memory.settings.inject.linger_minutes)
             stays.close()
+            memory.settle(SETTLE_SECONDS)  # a hook of the last moment has started no other process
     if run is not None and run.problems:
         raise typer.Exit(1)
 

@@ -13,7 +13,7 @@ from typing import IO, NamedTuple
 
 from kinmem.errors import KinmemError
 from kinmem.hooks.events import Ended, Hook, Opened, Said, untold
-from kinmem.hooks.local_socket import ask_local, attend, request_of
+from kinmem.hooks.local_socket import ask_local, attend, lock_socket, request_of
 
 # The working directory of the processes: `python -m` would import modules from the current folder.
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120
@@ -22,10 +22,23 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH1
 def start_worker(home: str, kin: str, *, stays: bool) -> None:
     """Start a process that learns from what was heard, and with `stays` answers the next hooks.
 
-    Of several that stay only the first does; the others leave before they load a model.
+    None that stays is started while another process answers, or is about to: this process takes
+    the lock of the Kin's socket and passes it on.
     """
-    words = ["sleep", "--due", "--quiet", *["--linger"] * stays]
-    _start(words, {"KINMEM_HOME": home, "KINMEM_KIN": kin}, None)
+    words, settings = ["sleep", "--due", "--quiet"], {"KINMEM_HOME": home, "KINMEM_KIN": kin}
+    if not stays:
+        _start(words, settings, None)
+        return
+    try:
+        lock = lock_socket(home, kin)
+    except (OSError, ImportError):  # no sockets or locks here: it only learns
+        _start(words, settings, None)
+        return
+    if lock is not None:
+        try:
+            _start([*words, "--linger"], settings, lock)
+        finally:
+            os.close(lock)
 
 
 def start_late(words: Sequence[str], heard: bytes) -> None:
@@ -38,7 +51,9 @@ def start_late(words: Sequence[str], heard: bytes) -> None:
         _start(["hook", *words, "--late"], {}, file)
 
 
-def _start(words: Sequence[str], settings: Mapping[str, str], stdin: IO[bytes] | None) -> None:
+def _start(
+    words: Sequence[str], settings: Mapping[str, str], stdin: IO[bytes] | int | None
+) -> None:
     import subprocess  # late: takes 10 ms, and most hooks start nothing
 
     subprocess.Popen(

@@ -89,6 +89,63 @@ def _short(kin: str) -> str:
     return blake2b(kin.encode("utf-8", "replace"), digest_size=5).hexdigest()
 
 
+def lock_socket(home: "Path | str", kin: str) -> int | None:
+    """Lock the Kin's socket for whoever is to answer there; None if another process does, or is
+    about to.
+
+    Raises OSError where there are no sockets or no locks.
+    """
+    path = socket_path(home, kin)
+    if path is None:
+        raise OSError("no local sockets here")
+    return locked(path)
+
+
+def locked(path: str) -> int | None:
+    """Lock the file beside the socket, for as long as the descriptor, or a copy of it in another
+    process, is open; None if another process has the lock."""
+    import fcntl  # late: does not exist on Windows, where nothing is served
+
+    folder = os.path.dirname(path)  # noqa: PTH120
+    for made in (os.path.dirname(folder), folder):  # noqa: PTH120
+        os.makedirs(made, mode=0o700, exist_ok=True)  # noqa: PTH103
+    status = os.stat(folder)  # noqa: PTH116
+    if status.st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to somebody else")
+    if status.st_mode & 0o077:
+        os.chmod(folder, 0o700)  # noqa: PTH101
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
+
+
+def inherited_lock(home: "Path | str", kin: str) -> int | None:
+    """Return the lock that the hook which started this process passed on as its stdin; None if
+    stdin is something else.
+
+    So between the hook and its worker the lock is never free, and no other hook starts a worker.
+    """
+    path = socket_path(home, kin)
+    try:
+        given, file = os.fstat(0), os.stat(f"{path}.lock")  # noqa: PTH116
+    except OSError:
+        return None
+    if not os.path.samestat(given, file):
+        return None
+    lock = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)  # or other processes started here would keep it
+    os.close(nothing)
+    return lock
+
+
 def is_same_user(peer: socket.socket) -> bool:
     """Return whether our own user is at the other end.
 

@@ -20,8 +20,11 @@ from kinmem.hooks.local_socket import (
     Request,
     address_of,
     answered,
+    inherited_lock,
     is_same_user,
     line_from,
+    lock_socket,
+    locked,
     socket_path,
 )
 
@@ -39,21 +42,20 @@ ACCEPT_SECONDS = 2.0
 class SocketServer:
     """The socket of one Kin in one process, which waits for it or answers on it."""
 
-    def __init__(self, path: str | None, answer: Answer) -> None:
+    def __init__(self, path: str | None, answer: Answer, lock: int | None = None) -> None:
+        """`lock` is the socket's lock if the caller has it already; it is released at the end."""
         self._path = path
         self._answer = answer
         self._closing = threading.Event()
         self._places = threading.Semaphore(MOST_CLIENTS)
         self._answering = False
         self._thread: threading.Thread | None = None
-        self.is_first = True
         if path is None:
             return
         try:
-            first = self._open(path)
+            first = self._open(path, lock)
         except OSError:  # a file system without sockets or locks
             return
-        self.is_first = first is not None
         self._thread = threading.Thread(
             target=self._run, args=(path, first), name="kinmem-local", daemon=True
         )
@@ -81,9 +83,9 @@ class SocketServer:
             finally:
                 opened.close()
 
-    def _open(self, path: str) -> "_Opened | None":
+    def _open(self, path: str, lock: int | None = None) -> "_Opened | None":
         """Open the listening socket if no other process holds the lock."""
-        lock = _locked(path)
+        lock = locked(path) if lock is None else lock
         if lock is None:
             return None
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -149,27 +151,15 @@ class SocketServer:
         return answer if len(answer) <= MOST_BYTES else None
 
 
-def serve_local(home: Path | str, kin: str, answer: Answer) -> SocketServer:
+def serve_local(
+    home: Path | str, kin: str, answer: Answer, lock: int | None = None
+) -> SocketServer:
     """Answer hooks of this Kin until closed. `answer` is called from several threads at once.
 
     While another server answers for the same Kin, this one waits and takes over when the other is
-    gone. Never raises: without this socket hooks are only slower.
+    gone. Never raises: without this socket hooks are only slower. For `lock`, see SocketServer.
     """
-    return SocketServer(socket_path(home, kin), answer)
-
-
-def is_served(home: Path | str, kin: str) -> bool:
-    """Return whether a process answers the hooks of this Kin, or is about to."""
-    path = socket_path(home, kin)
-    if path is None:
-        return False
-    try:
-        lock = _locked(path)
-    except OSError:
-        return False
-    if lock is not None:
-        os.close(lock)
-    return lock is None
+    return SocketServer(socket_path(home, kin), answer, lock)
 
 
 class _Opened:
@@ -195,49 +185,32 @@ def _connect_once(path: str) -> None:
             client.connect(address)
 
 
-def _locked(path: str) -> int | None:
-    """Lock the file beside the socket, for as long as the descriptor is open; None if another
-    process has the lock."""
-    import fcntl  # late: does not exist on Windows, where nothing is served
-
-    folder = Path(path).parent
-    for made in (folder.parent, folder):
-        made.mkdir(mode=0o700, parents=True, exist_ok=True)
-    status = folder.stat()
-    if status.st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to somebody else")
-    if status.st_mode & 0o077:
-        folder.chmod(0o700)
-    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    except BaseException:
-        os.close(lock)
-        raise
-    return lock
-
-
 # Seconds between two checks whether the memory still exists.
 LOOK = 30.0
 
 
 class StayingWorker:
-    """Answers hooks of one Kin until none has come for a while."""
+    """Answers hooks of one Kin until none has come for a while. One process at a time does."""
 
-    def __init__(self, service: Listener, home: str | os.PathLike[str], kin: str) -> None:
-        self._asked_at = time.monotonic()
-        self._closed = threading.Event()
-        self._server = serve_local(os.fspath(home), kin, partial(self._answer, service))
+    def __init__(self, home: str | os.PathLike[str], kin: str) -> None:
+        """Take the lock of the Kin's socket, which costs nothing, before a model is loaded."""
         self._home = os.fspath(home)
-        self._reachable = socket_path(self._home, kin) is not None
+        self._kin = kin
+        self._lock: int | None = None
+        self._server: SocketServer | None = None
+        self._closed = threading.Event()
+        self._asked_at = time.monotonic()
+        self.is_first = True
+        with suppress(OSError):  # no sockets or locks here: nothing is answered
+            self._lock = inherited_lock(self._home, kin) or lock_socket(self._home, kin)
+            self.is_first = self._lock is not None
 
-    @property
-    def is_first(self) -> bool:
-        """Whether no other process answered when it began."""
-        return self._server.is_first
+    def answer(self, service: Listener) -> None:
+        """Begin to answer, if this process is the first."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            ask = partial(self._answer, service)
+            self._server = serve_local(self._home, self._kin, ask, lock)
 
     def wait(self, minutes: float) -> None:
         """Wait until no hook has come for so many minutes, or the memory is gone.
@@ -245,14 +218,19 @@ class StayingWorker:
         Return at once if no hook can reach the socket.
         """
         while (left := self._asked_at + 60 * minutes - time.monotonic()) > 0:
-            if not self._reachable or not os.path.isdir(self._home):  # noqa: PTH112
+            if self._server is None or not os.path.isdir(self._home):  # noqa: PTH112
                 return
             if self._closed.wait(min(left, LOOK)):
                 return
 
     def close(self) -> None:
+        """Stop answering, and let another process be the first."""
         self._closed.set()
-        self._server.close()
+        if self._server is not None:
+            self._server.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
     def _answer(self, service: Listener, request: dict[str, Any]) -> dict[str, Any]:
         self._asked_at = time.monotonic()

@@ -330,7 +330,8 @@ def test_a_worker_that_stays_answers_the_next_hook(
     hook: Hook, service: Service, home: Path
 ) -> None:
     service.memorize(HOME)
-    staying = StayingWorker(service, home, "ana")
+    staying = StayingWorker(home, "ana")
+    staying.answer(service)
     told = hook(PROMPT, KINMEM_KIN="ana").stdout
     staying.close()
 
@@ -349,31 +350,36 @@ def workers(home: Path) -> list[int]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_of_the_workers_that_many_hooks_start_one_stays(
+def test_however_many_hooks_come_one_worker_is_started(
     hook: Hook, service: Service, home: Path
 ) -> None:
     service.close()
-    told = [
-        {**PROMPT, "prompt_id": f"{at}", "prompt": f"My cat {at} is called Minka."}
-        for at in range(3)
-    ]
+    told = [{**PROMPT, "session_id": f"{at}"} for at in range(3)]
+
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda one: hook(one, KINMEM_KIN="ana", KINMEM_LINGER_MINUTES="5"), told))
-    hook(STOP, KINMEM_KIN="ana", KINMEM_LINGER_MINUTES="5")
 
-    try:
-        assert learned(service)
-        latest = time.monotonic() + 60
-        while len(workers(home)) > 1 and time.monotonic() < latest:
-            time.sleep(0.1)
-        assert len(workers(home)) == 1
-    finally:
-        for process in workers(home):
-            os.kill(process, signal.SIGKILL)
+    started = workers(home)
+    for process in started:
+        os.kill(process, signal.SIGKILL)
+    assert len(started) == 1
+
+
+def test_a_second_worker_leaves_before_it_opens_the_memory(home: Path) -> None:
+    staying = StayingWorker(home, "ana")
+
+    worker = [sys.executable, "-X", "importtime", "-m", "kinmem", "sleep", "--due", "--linger"]
+    environment = {**os.environ, "KINMEM_HOME": str(home), "KINMEM_KIN": "ana"}
+    done = subprocess.run(worker, cwd=ROOT, env=environment, capture_output=True, check=True)
+    staying.close()
+
+    assert b"onnxruntime" not in done.stderr
+    assert b"kinmem.wiring.open_memory" not in done.stderr
 
 
 def test_a_worker_ends_when_nobody_asks(service: Service, home: Path) -> None:
-    staying = StayingWorker(service, home, "ana")
+    staying = StayingWorker(home, "ana")
+    staying.answer(service)
 
     staying.wait(minutes=0.001)
     staying.close()
