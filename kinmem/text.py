@@ -31,9 +31,11 @@ class _Late:
 
 
 # Scripts written without spaces: each sign is a word of its own.
-UNSPACED = late(
+UNSPACED_SIGN = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
+UNSPACED = late(UNSPACED_SIGN)
+UNSPACED_RUN = late(f"(?:{UNSPACED_SIGN})+")
 # C0 and C1 controls except tab and newline: SQLite's LIKE and length() stop at NUL, FTS5 reads on.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # One visible character: text made of white space and zero-width characters alone counts as empty.
@@ -183,8 +185,31 @@ def content_words(text: str) -> list[str]:
     return [word for word in found if word not in stop] or found
 
 
+def content_terms(text: str) -> frozenset[str]:
+    """Return what carries meaning, to compare two texts by: the content words, and of scripts
+    without spaces each pair of neighbouring characters, since a whole clause would be one word."""
+    return frozenset(term for word in content_words(text) for term in terms_of(word))
+
+
+def terms_of(word: str) -> list[str]:
+    """Return the word, or if it is of a script without spaces its parts; see content_terms."""
+    if not UNSPACED.search(word):
+        return [word]
+    runs = UNSPACED_RUN.findall(word)
+    return [
+        *filter(None, UNSPACED_RUN.split(word)),
+        *(run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))),
+    ]
+
+
+def count_words(text: str) -> int:
+    """Count the words. In scripts without spaces, two characters count as one word."""
+    spaced = (word for word in words(text) if not UNSPACED.search(word))
+    return len(list(spaced)) + (len(UNSPACED.findall(text)) + 1) // 2
+
+
 def count_content_words(text: str) -> int:
-    """Count the content words. In scripts without spaces, two characters count as one word."""
+    """Count the content words, each once; see count_words."""
     spaced = (word for word in content_words(text) if not UNSPACED.search(word))
     return len(list(spaced)) + (len(UNSPACED.findall(text)) + 1) // 2
 

@@ -282,3 +282,24 @@ def test_what_belongs_to_another_project_puts_nothing_in_doubt(
 
     assert "newer" in there and "Priyanka" in there
     assert "newer" not in here and "Priyanka" not in here and "Sam rents" in here
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "unrelated"),
+    [
+        pytest.param(
+            "我女儿米娅住在里昂。", "我女儿住在哪里？", "请帮我修改这个函数的名字。", id="zh"
+        ),
+        pytest.param(
+            "娘のミアはリヨンに住む。", "ミアはどこに住む？", "関数の名前を変えて。", id="ja"
+        ),
+    ],
+)
+def test_a_hook_without_a_server_finds_what_is_written_without_spaces(
+    service: Service, told: str, asked: str, unrelated: str
+) -> None:
+    service.memorize(told)
+
+    assert told in by_words(service, asked)
+    with open_conversation(service.settings) as conversation:
+        assert conversation.observe("prompt", "t", "1", unrelated).notes == ""

@@ -28,6 +28,7 @@ from kinmem.recall.profiles import PROFILES, Formula, Profile
 from kinmem.recall.question import Request
 from kinmem.settings import RecallSettings, Settings
 from kinmem.store.base import Store
+from kinmem.text import UNSPACED, count_words
 from kinmem.upkeep.embed import Embed
 from kinmem.wiring.open_memory import scratch_store
 from kinmem.wiring.pick_models import embedder_named
@@ -101,9 +102,9 @@ class Outcome:
 def probes(memories: Sequence[Memory]) -> list[Probe]:
     """Return up to 100 probes of each kind."""
     halves = [
-        Probe("first half", " ".join(words[: len(words) // 2]), one.id)
+        Probe("first half", half, one.id)
         for one in memories
-        if len(words := one.content.split()) >= SHORTEST
+        if (half := _first_half(one.content)) is not None
     ]
     contexts = [
         Probe("source context", sentences(one.source_context)[0].strip(), one.id)
@@ -111,6 +112,15 @@ def probes(memories: Sequence[Memory]) -> list[Probe]:
         if one.source_context and one.source_context.strip()
     ]
     return [*_spread(halves), *_spread(contexts)]
+
+
+def _first_half(text: str) -> str | None:
+    """Return the first half of a text's words, or of its characters where no spaces separate words;
+    None if it is too short."""
+    if count_words(text) < SHORTEST:
+        return None
+    spaced = text.split()
+    return text[: len(text) // 2] if UNSPACED.search(text) else " ".join(spaced[: len(spaced) // 2])
 
 
 def measured(

@@ -7,7 +7,7 @@ share of the prompt's words in it, and by whether it is about the person named. 
 and BEAM (docs/benchmarks.md).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from kinmem.clock import Clock, age_in_words
@@ -17,7 +17,7 @@ from kinmem.models import LIVE, Answer, Hit, Memory, Reasons
 from kinmem.models.turns import Snapshot
 from kinmem.settings import Settings
 from kinmem.store.sessions import ShownNotes
-from kinmem.text import estimated_tokens, words
+from kinmem.text import UNSPACED, estimated_tokens, terms_of, words
 
 # Fit of a hit: similarity (0 at the embedder's noise, 1 for the same text) + 0.3 x the share of the
 # prompt's words in it + 0.15 if it is about the person named. On three conversations of LoCoMo, a
@@ -96,12 +96,30 @@ def _shared(asked: Sequence[str], hit: Hit) -> float:
     memory = hit.memory
     wanted = {_stem(word) for word in asked}
     text = " ".join(filter(None, (memory.content, memory.subject, memory.speaker)))
-    common = wanted & {_stem(word) for word in words(text)}
-    return len(common) / max(1, len(wanted)) * min(1.0, len(common) / ENOUGH_WORDS)
+    told = {term for word in words(text) for term in terms_of(_stem(word))}
+    common = sum(_size(word) * _found(word, told) for word in wanted)
+    return common / max(1.0, sum(map(_size, wanted))) * min(1.0, common / ENOUGH_WORDS)
+
+
+def _size(word: str) -> float:
+    """Return how many words it counts as: in scripts without spaces, each two characters."""
+    return len(word) / 2 if UNSPACED.search(word) else 1.0
+
+
+def _found(word: str, told: Collection[str]) -> float:
+    """Return 1 if the word was told; in scripts without spaces, the share of its characters that
+    stand in a pair that was."""
+    if not UNSPACED.search(word):
+        return float(word in told)
+    terms = [word[at : at + 2] for at in range(max(1, len(word) - 1))]
+    covered = {at + step for at, term in enumerate(terms) if term in told for step in (0, 1)}
+    return min(1.0, len(covered) / len(word))
 
 
 def _stem(word: str) -> str:
     """Strip endings of plurals, persons and tenses."""
+    if UNSPACED.search(word):
+        return word
     for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) > len(ending) + 2:
             word = word.removesuffix(ending)

@@ -19,7 +19,7 @@ from kinmem.llm.prompts import render
 from kinmem.models import LIVE, Filters, Memory, Note
 from kinmem.models.turns import Message
 from kinmem.store.base import Store
-from kinmem.text import content_words
+from kinmem.text import content_terms
 
 logger = logging.getLogger(__name__)
 
@@ -238,22 +238,22 @@ class Grounds:
             texts += [content, *(message.text for message in grounds)]
         return next((reason for text in texts if (reason := order_in(text))), None)
 
-    def _nearer(self, content: str, known: set[str]) -> list[Message]:
+    def _nearer(self, content: str, known: frozenset[str]) -> list[Message]:
         """Return the tool outputs that share clearly more of its words, the nearest first."""
-        words = set(content_words(content))
+        words = content_terms(content)
         least = _share_of(words, known) + CLEARLY
         shares = [(_share_of(words, tool), message) for message, tool in self._tools]
         near = sorted((pair for pair in shares if pair[0] >= least), key=lambda pair: -pair[0])
         return [message for _, message in near]
 
 
-def _words_of(messages: Sequence[Message]) -> set[str]:
+def _words_of(messages: Sequence[Message]) -> frozenset[str]:
     """Return the words, and the names of who spoke unless it is a tool: "Ana likes tea"."""
     names = [message.who for message in messages if message.role != "tool"]
-    return set(content_words(" ".join([*names, *(message.text for message in messages)])))
+    return content_terms(" ".join([*names, *(message.text for message in messages)]))
 
 
-def _share_of(words: set[str], known: set[str]) -> float:
+def _share_of(words: frozenset[str], known: frozenset[str]) -> float:
     return len(words & known) / len(words) if words else 0.0
 
 

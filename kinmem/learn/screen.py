@@ -21,7 +21,7 @@ from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Note, Vectors
 from kinmem.models.turns import Message, Repetition
 from kinmem.store.base import Store
-from kinmem.text import content_words
+from kinmem.text import content_terms
 from kinmem.validation import Border
 
 # Attempts to command a model that are kept of one message, and characters of each.
@@ -121,8 +121,8 @@ class _Words(NamedTuple):
 
     @classmethod
     def of(cls, message: Message) -> "_Words":
-        parts = [(part, frozenset(content_words(part))) for part in sentences(message.text)]
-        return cls(frozenset(content_words(message.text)), parts)
+        parts = [(part, content_terms(part)) for part in sentences(message.text)]
+        return cls(content_terms(message.text), parts)
 
 
 def _quarantine(note: Note, people: Sequence[_Words], gate: Gate) -> Note:
@@ -133,7 +133,7 @@ def _quarantine(note: Note, people: Sequence[_Words], gate: Gate) -> Note:
 
 
 def _why_suspicious(note: Note, people: Sequence[_Words], gate: Gate) -> str | None:
-    words = set(content_words(note.content))
+    words = content_terms(note.content)
     if note.speaker in NO_PERSON or not words:
         return gate.why(note.content)
     sources = [message for message in people if words <= message.words]
@@ -233,8 +233,7 @@ class Screen:
     def _grounded(self, notes: Sequence[Note], talk: Sequence[Message]) -> list[Note]:
         """Quarantine the notes that a model made up: their words were not said, and nothing that
         was said is near them."""
-        said = content_words(" ".join(f"{message.who}: {message.text}" for message in talk))
-        words = frozenset(said)
+        words = content_terms(" ".join(f"{message.who}: {message.text}" for message in talk))
         vectors = cache(partial(self._vectors_of, talk))
         return [
             note
@@ -277,8 +276,8 @@ class Screen:
             return None
         if any(memory.id == known.id for memory, _ in self._compare.close(near)):
             return known.id
-        said = content_words(" ".join(message.text for message in turn if _is_speech(message)))
-        return known.id if _share_said(known.content, frozenset(said)) >= SPOKEN_OF else None
+        said = content_terms(" ".join(message.text for message in turn if _is_speech(message)))
+        return known.id if _share_said(known.content, said) >= SPOKEN_OF else None
 
 
 def _is_speech(message: Message) -> bool:
@@ -287,5 +286,5 @@ def _is_speech(message: Message) -> bool:
 
 def _share_said(text: str, said: frozenset[str]) -> float:
     """Return the share of a text's content words that were said."""
-    words = [word for word in content_words(text) if word not in ROLES]
+    words = [word for word in content_terms(text) if word not in ROLES]
     return sum(word in said for word in words) / len(words) if words else 0.0

@@ -14,7 +14,7 @@ from kinmem.language.lexicon import either, word_class
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.sentence_borders import borders
 from kinmem.language.vocabulary import FUNCTION_WORDS
-from kinmem.text import STOP_WORDS, late
+from kinmem.text import STOP_WORDS, UNSPACED, late
 
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
 QUOTATION = late(
@@ -90,7 +90,7 @@ def in_json(message: str) -> list[tuple[str, str | None]] | None:
 
 def _texts(value: object, type: str | None) -> Iterator[tuple[str, str | None]]:
     match value:
-        case str() if len(value) <= LONGEST and len(value.split()) >= LEAST_WORDS:
+        case str() if len(value) <= LONGEST and _says_something(value):
             yield value, type
         case list():
             for item in value:
@@ -99,6 +99,11 @@ def _texts(value: object, type: str | None) -> Iterator[tuple[str, str | None]]:
             own = value.get("type")
             for item in value.values():
                 yield from _texts(item, own if isinstance(own, str) else type)
+
+
+def _says_something(text: str) -> bool:
+    signs = len(UNSPACED.findall(text)) // 2  # scripts without spaces: two count as a word
+    return len(text.split()) + signs >= LEAST_WORDS
 
 
 def asks(text: str) -> bool:

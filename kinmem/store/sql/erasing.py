@@ -22,7 +22,7 @@ from kinmem.store.sql.memory_rows import (
     column,
     sound,
 )
-from kinmem.text import content_words, words
+from kinmem.text import content_terms, words
 
 ERASED = "[erased]"
 # Share of an erased memory's content words from which a sentence of a summary is erased with it.
@@ -158,7 +158,7 @@ def _scrub_contexts(db: Transaction, index: Words, memory: Memory, turns: str) -
         """,
         {"id": memory.id, "turns": turns},
     )
-    wanted = set(content_words(memory.content))
+    wanted = content_terms(memory.content)
     for (row,), other in sound(beside, db.damage):
         ids = {"id": other.id, "row": row}
         if _quotes(other.source_context, wanted):
@@ -209,7 +209,7 @@ def _scrub_turns(db: Transaction, memory: Memory, turns: str) -> None:
         "SELECT id, summary FROM snapshots WHERE session IN LISTED(?)",
         (json.dumps(list(sessions)),),
     )
-    wanted = set(content_words(memory.content))
+    wanted = content_terms(memory.content)
     for id, summary in summaries:
         parts = [_without(wanted, part) for part in sentences(summary)]
         if ERASED + "\n" in parts:
@@ -236,17 +236,17 @@ def _restating(db: Transaction, memory: Memory) -> list[tuple[int, str]]:
     return [(id, session) for id, session, text in rows if restates(text, memory.content)]
 
 
-def _without(wanted: set[str], part: str) -> str:
+def _without(wanted: frozenset[str], part: str) -> str:
     """Return a sentence of a summary, unless it repeats most of what was erased."""
-    told = len(wanted.intersection(content_words(part)))
+    told = len(wanted.intersection(content_terms(part)))
     return ERASED + "\n" if told >= SAYS_IT * len(wanted) else part
 
 
-def _quotes(context: str | None, wanted: set[str]) -> bool:
+def _quotes(context: str | None, wanted: frozenset[str]) -> bool:
     """Return whether the context, which may be cut short, and the erased text share most of their
     words."""
     for part in (context or "").split(" | "):
-        told = set(content_words(part))
+        told = content_terms(part)
         least = SAYS_IT * min(len(told), len(wanted))
         if told and wanted and len(told & wanted) >= least:
             return True
