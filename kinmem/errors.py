@@ -82,6 +82,10 @@ class Unreadable(InvalidInput):
         super().__init__(f"{what} cannot be read: {why}")
 
 
+ID_CHARACTERS = 36
+"""Of a UUID, as every memory has one."""
+
+
 class MemoryNotFound(KinmemError):
     """No memory with this id that the caller may see or change.
 
@@ -99,8 +103,9 @@ class MemoryNotFound(KinmemError):
                 " erases it as well, and so does kinmem forget --about NAME"
             )
             return
+        size = "" if len(id) >= ID_CHARACTERS else f" (a whole id has {ID_CHARACTERS} characters)"
         super().__init__(
-            f"no memory of yours has the id {id!r}; recall and list_memories show the ids,"
+            f"no memory of yours has the id {id!r}{size}; recall and list_memories show the ids,"
             " and only its author may change a shared memory"
         )
 

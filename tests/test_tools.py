@@ -348,7 +348,9 @@ async def test_a_review_names_duplicates_and_tells_how_far_it_is(
             "memorize", {"items": [{"contnt": "y"}]}, "did you mean 'content'?", id="bad item"
         ),
         pytest.param("memorize", {"content": "x" * 8_388_609}, "too_large: content", id="huge"),
-        pytest.param("forget", {"memory_id": "m9"}, "not_found: ", id="unknown id"),
+        pytest.param(
+            "forget", {"memory_id": "m9"}, "(a whole id has 36 characters)", id="short id"
+        ),
         pytest.param("update_memory", {"memory_id": "m9"}, "nothing to change", id="no change"),
     ],
 )

@@ -200,7 +200,8 @@ def _shown(
         return [*shown, Text(f"Nothing was changed yet: {wanted}.", style="bold")]
     if remove:
         return [*shown, Text("Done; nothing of kinmem is left there.", style="bold")]
-    told = "Done; the files as they were lie beside them (.before-kinmem)."
+    copies = ", ".join(str(one.copy) for one in changes if one.copy is not None)
+    told = f"Done; as it was before: {copies}." if copies else "Done."
     return [*shown, Text(f"{told} {advice}", style="bold")]
 
 

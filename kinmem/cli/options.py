@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import typer
 
+from kinmem import models
 from kinmem.cli import command_context
 from kinmem.cli.command_context import Complete, among, from_memory
 
@@ -128,14 +129,14 @@ Until = Annotated[
     str | None,
     option("--until", "TIME", "Up to and including this time: 2026-05-08, last week."),
 ]
-STATES = "active, stale, archived, deleted, superseded; by default active and stale."
+STATES = f"{', '.join(models.State)}; by default {' and '.join(models.LIVE)}."
 State = Annotated[
     str | None,
     option(
         "--state",
         "NAME",
         STATES,
-        offer=among("active", "stale", "archived", "deleted", "superseded"),
+        offer=among(*models.State),
     ),
 ]
 

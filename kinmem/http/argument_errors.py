@@ -61,6 +61,8 @@ OTHER_WORDS: Mapping[str, Sequence[str]] = {
     "steps": ("only", "tasks", "names"),
     "dry_run": ("preview", "simulate", "check", "test"),
 }
+# Arguments that take objects, which nobody writes as a text.
+MANY = ("items", "links", "tool_outputs")
 # By the beginning of pydantic's error types.
 KINDS = {
     "string": "text",
@@ -93,8 +95,15 @@ def in_short(error: ValidationError, names: Sequence[str], shape: Any = None) ->
     return "; ".join(sentences[:MOST_TOLD])
 
 
-def nearest(word: str, names: Iterable[str]) -> str | None:
-    """Return the name that this word most likely stands for, if any."""
+def nearest(word: str, names: Iterable[str], value: Any = None) -> str | None:
+    """Return the name that this word most likely stands for, if any. A text as its value was not
+    meant for an argument of many."""
+    names = list(names)
+    fitting = [name for name in names if not isinstance(value, str) or name not in MANY]
+    return _nearest(word, fitting) or _nearest(word, names)
+
+
+def _nearest(word: str, names: Iterable[str]) -> str | None:
     plain = {_plain(name): name for name in names}
     given = _plain(word[:MOST_COMPARED])
     if given in plain:
@@ -111,7 +120,7 @@ def _meant(problem: Any, names: Sequence[str]) -> tuple[Any, ...]:
     if problem["type"] not in UNKNOWN:
         return ()
     *above, last = problem["loc"]
-    return (*above, nearest(str(last), names))
+    return (*above, nearest(str(last), names, problem["input"]))
 
 
 def _sentence(problem: Any, names: Sequence[str]) -> str:
@@ -147,7 +156,7 @@ def _figure(bound: Any) -> str:
 def _unknown(problem: Any, names: Sequence[str]) -> str:
     place = _place(problem["loc"])
     named = place if len(place) <= 60 else f"{place[:60]}…"
-    meant = nearest(str(problem["loc"][-1]), names)
+    meant = nearest(str(problem["loc"][-1]), names, problem["input"])
     if meant is None:
         return f"there is no argument {named!r}; there are {', '.join(names)}"
     return f"there is no argument {named!r}; did you mean {meant!r}?"

@@ -32,6 +32,11 @@ class FileChange:
     has_ours: bool = False
     """Whether `before` already contains something of kinmem, so that it is not worth a copy."""
 
+    @property
+    def copy(self) -> Path | None:
+        """Where the file as it was is kept; None if it is not."""
+        return None if self.before is None or self.has_ours else backup_of(self.path)
+
 
 def backup_of(path: Path) -> Path:
     """Return the path of the copy of a file as it was before kinmem."""
@@ -78,8 +83,8 @@ def write(changes: Sequence[FileChange]) -> None:
 
 def _write(change: FileChange) -> None:
     path, backup = _real(change.path), backup_of(change.path)
-    if change.before is not None and not change.has_ours:
-        _put(backup, change.before, path.stat().st_mode)
+    if change.before is not None and change.copy is not None:
+        _put(change.copy, change.before, path.stat().st_mode)
     if change.after is None:
         path.unlink(missing_ok=True)
         _remove_empty(path.parent, change.root)

@@ -165,7 +165,8 @@ def test_what_install_added_is_taken_out_by_remove_and_write(
     monkeypatch.setenv("HOME", str(tmp_path))
     settings = tmp_path / ".claude" / "settings.json"
 
-    kinmem("install", "claude-code", "--write")
+    done = kinmem("install", "claude-code", "--write")
+    assert "before" not in done.out  # there was nothing to copy
     assert "kinmem" in settings.read_text()
     shown = kinmem("install", "claude-code", "--remove")
     assert "Nothing was changed yet: --remove --write takes kinmem out." in shown.out
