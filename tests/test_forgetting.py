@@ -219,7 +219,7 @@ def test_earlier_versions_of_documents_are_dropped(ana: Service) -> None:
         text(id, named)
     assert text(id, first) == PLAN.format("Carla")
     assert text(id, last) == PLAN.format("Dora")
-    assert ana.store.forgetting.former(Mention("Carla")).values()
+    assert ana.store.forgetting.remains(Mention("Carla")).values()
 
 
 def test_what_others_said_before_is_in_their_own_files(

@@ -6,14 +6,16 @@ With KINMEM_TEST_STORE=postgres all other tests run on it as well; those that re
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from kinmem.cli import main
-from kinmem.errors import StoreError
 from kinmem.service import Service
+from tests.test_border import CANARY, SAID
 from tests.test_conversation import (
     test_a_new_fact_supersedes_the_old_one_and_the_past_can_be_asked as test_a_new_fact,
 )
+from tests.test_forgetting import MARK, planted
 from tests.test_service import (
     test_a_memory_keeps_its_id_and_history_when_it_is_shared_and_taken_back as test_sharing,
 )
@@ -73,13 +75,73 @@ def test_a_night_does_all_its_steps(service: Service) -> None:
     assert report.counts
 
 
-def test_what_is_not_there_is_refused_and_says_what_helps(service: Service) -> None:
-    id = service.memorize("Otto serviced the boiler in May").id or ""
+def bytes_on_disk(url: str) -> bytes:
+    """All pages of kinmem's tables and indexes, and of the statistics, in lower case."""
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("CHECKPOINT")
+        rows = admin.execute(
+            """
+            SELECT pg_read_binary_file(pg_relation_filepath(c.oid)) FROM pg_class c
+            WHERE c.relkind IN ('r', 'i', 't') AND c.relfilenode > 0 AND (
+                c.relnamespace IN ('kinmem'::regnamespace, 'pg_toast'::regnamespace)
+                OR c.oid = 'pg_statistic'::regclass
+            )
+            """
+        )
+        return b"".join(bytes(pages).lower() for (pages,) in rows)
 
-    with pytest.raises(StoreError, match="not there on PostgreSQL yet") as error:
-        service.forget_about("Otto")
-    assert error.value.code == "storage_unsupported"
-    assert service.get(id).content == "Otto serviced the boiler in May"
+
+def test_not_a_byte_of_a_name_is_left(service: Service, postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        planted(service)
+        admin.execute("ANALYZE")  # statistics hold texts
+    assert b"zorblax" in bytes_on_disk(postgres_url).replace(b"zorblaxian", b"")
+
+    proof = service.forget_about(MARK).erase()
+
+    assert proof.places == ()
+    assert proof.erased == 13
+    assert len(proof.remarks) == 1
+    assert "(WAL)" in proof.remarks[0]
+    left = bytes_on_disk(postgres_url)
+    assert b"zorblax" not in left.replace(b"zorblaxian", b"")
+    assert b"stamps from ghana" not in left
+    assert b"the zorblaxian wine is sweet" in left
+    kept = {one.content for one in service.list_memories(limit=200).memories}
+    assert {"The meeting was moved to May", "The zorblaxian wine is sweet"} <= kept
+    assert service.recall("what does Carla play").hits[0].memory.content.startswith("Carla")
+    assert service.forget_about(MARK).is_empty
+
+
+def test_what_others_share_about_a_name_stays_and_is_told(
+    service: Service, service_of: Callable[..., Service]
+) -> None:
+    shared = service_of("bob").memorize(f"{MARK} is a friend of Bob", scope="shared").id
+    service.memorize(f"{MARK} lives in Paris")
+
+    proof = service.forget_about(MARK).erase()
+
+    assert proof.others == (shared,)
+    assert {place.file for place in proof.places} == {"shared: memories"}
+    assert service_of("bob").recall(MARK).hits
+
+
+def test_secrets_that_are_stored_are_taken_out(
+    service_of: Callable[..., Service], postgres_url: str
+) -> None:
+    keeping = service_of("ana", KINMEM_SECRETS="keep")
+    id = keeping.memorize(SAID, subject="secrets", scope="shared").id or ""
+    keeping.observe("prompt", "talk", "1", f"Keep this: {SAID}", speaker=CANARY)
+    keeping.add_document(f"# Plan\n\n{SAID}\n", source_ref="plan.md")
+    secret = keeping.scrub()
+    assert len(secret.memories) == 2
+
+    secret.carry_out()
+
+    assert "(WAL)" in secret.remarks[-1]
+    assert keeping.scrub().is_empty
+    assert CANARY.lower().encode() not in bytes_on_disk(postgres_url)
+    assert keeping.get(id).content.startswith(SAID[:10])
 
 
 def test_backups_are_the_servers(capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,6 +62,8 @@ def scrub_secrets(context: CommandContext, *, yes: bool, dry_run: bool) -> None:
                 say(Text("Taken out everywhere here.", style="green"))
         is_done = not (dry_run or found.is_empty)
         context.tell(_scrub_row(found, is_done), *([] if is_done else _scrub_cards(found, memory)))
+        if not context.json:
+            say(*_remarks(found.remarks))
         for path in found.backups:
             if not context.json:
                 told = "This backup holds secrets; delete it, and make a new one: "
@@ -87,6 +89,7 @@ def _scrub_row(found: "Scrub", is_done: bool) -> dict[str, Any]:
         "files": list(found.files),
         "othersShared": list(found.others),
         "backups": [str(path) for path in found.backups],
+        "remarks": list(found.remarks),
     }
 
 
@@ -143,6 +146,7 @@ def _proof(proof: "Proof") -> dict[str, Any]:
         "left": [
             {"file": place.file, "count": place.count, "what": place.what} for place in proof.places
         ],
+        "remarks": list(proof.remarks),
     }
 
 
@@ -183,6 +187,8 @@ def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
     yield from (Text(told, style="yellow") for told in backups_left(proof.backups))
     count = len(proof.searched)
     files = f"{count:,} {'file' if count == 1 else 'files'} searched byte by byte"
+    if proof.remarks:
+        files = f"{files}, and all rows in the database read"
     if not proof.places:
         yield Text(f"{files}: nothing of it is left.", style="green")
     for place in proof.places:
@@ -193,7 +199,12 @@ def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
         told = ", ".join(map(short_id, proof.others[:SHOWN]))
         yield Text(f"Other Kins share memories that name it: {told}.", style="yellow")
     yield from _staying(proof.copies, proof.kept, one_line(name))
+    yield from _remarks(proof.remarks)
     yield Text("Other Kins' own files were not looked at.", style=QUIET)
+
+
+def _remarks(remarks: Sequence[str]) -> Iterator[RenderableType]:
+    return (Text(f"{told[:1].upper()}{told[1:]}.", style="yellow") for told in remarks)
 
 
 def _staying(copies: Sequence[Path], kept: Sequence[str], name: str) -> Iterator[RenderableType]:

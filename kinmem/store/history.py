@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Protocol
 
 from kinmem.models import Event, Memory
@@ -271,13 +270,19 @@ class Forgetting(Protocol):
         after `blank`."""
         ...
 
-    def compact(self) -> None:
-        """Rewrite both files, so that no page holds erased content."""
+    @property
+    def keeps_versions(self) -> bool:
+        """Whether storage keeps what is erased until `compact` is called."""
         ...
 
-    def former(self, mention: Mention) -> Mapping[Path, int]:
-        """Return by file how many earlier versions of documents mention it; a byte scan cannot see
-        them."""
+    def compact(self) -> Sequence[str]:
+        """Rewrite what held erased content, so that no page does. Returns what may hold some all
+        the same and cannot be rewritten here, each in a sentence."""
+        ...
+
+    def remains(self, mention: Mention) -> Mapping[str, int]:
+        """Return by file or table how many stored texts mention it that a byte scan of the home
+        cannot see: those on a server, earlier versions of documents."""
         ...
 
     def holds(self, text: str) -> bool:

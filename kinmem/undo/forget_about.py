@@ -45,7 +45,7 @@ class Place:
     """A file that contains something that was searched for."""
 
     file: str
-    """Path below the home folder."""
+    """Path below the home folder, or a table of the database server."""
     count: int
     what: str
     """name or text."""
@@ -193,6 +193,8 @@ class Proof:
     """See Forgetting.kept."""
     backups: ErasedFromBackups = ErasedFromBackups()
     """How far it is erased in the backups of the home."""
+    remarks: tuple[str, ...] = ()
+    """See store.history.Forgetting.compact."""
 
 
 class InBackups(Protocol):
@@ -285,8 +287,11 @@ class Forgetting:
         scan = Scan(self.mention.spellings(), texts)
         paths = list(self._searched())
         places = self._places(scan, paths)
-        if any(place.file.endswith((".db", "-wal")) for place in places):
-            forgetting.compact()
+        remarks: Sequence[str] = ()
+        if forgetting.keeps_versions or any(
+            place.file.endswith((".db", "-wal")) for place in places
+        ):
+            remarks = forgetting.compact()
             places = self._places(scan, paths)
         names = tuple(str(path.relative_to(self._home)) for path in paths)
         return Proof(
@@ -300,6 +305,7 @@ class Forgetting:
             copies=tuple(self._shared_copies()),
             kept=self.kept,
             backups=reached,
+            remarks=tuple(remarks),
         )
 
     def _places(self, scan: Scan, paths: list[Path]) -> tuple[Place, ...]:
@@ -310,10 +316,10 @@ class Forgetting:
         def is_known(word: str) -> bool:
             return any(other in word or word in other for other in known)
 
-        former = forgetting.former(self.mention).items()
+        remains = forgetting.remains(self.mention).items()
         return (
             *scan(self._home, paths, is_known, forgetting.holds),
-            *(Place(str(path.relative_to(self._home)), count, "name") for path, count in former),
+            *(Place(place, count, "name") for place, count in remains),
         )
 
     def _own_files(self) -> Iterator[str]:

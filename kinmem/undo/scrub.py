@@ -103,6 +103,8 @@ class Scrub:
             () if in_backups is None else tuple(in_backups.naming(self._secret))
         )
         """Backups that hold one. They stay as they are: delete them, and make a new one."""
+        self.remarks: tuple[str, ...] = ()
+        """See store.history.Forgetting.compact; after `carry_out`."""
 
     @property
     def is_empty(self) -> bool:
@@ -124,7 +126,7 @@ class Scrub:
         for name in self.files:
             path = self._home / name
             path.write_text(redact(path.read_text(encoding="utf-8"))[0], encoding="utf-8")
-        self._store.forgetting.compact()
+        self.remarks = tuple(self._store.forgetting.compact())
         self._done()
 
     def _rewrite(self, memory: Memory) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import StoreError
-from kinmem.store.postgres.pooled_server import BUSY_SECONDS, Server
+from kinmem.store.postgres.pooled_server import BUSY_SECONDS, KeyIsTaken, Server
 from kinmem.store.postgres.postgres_words import STATE, spoken, storable
 from kinmem.store.postgres.schema_versions import latest
 from kinmem.store.sql.damage import Damage, Row
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 COUNTED = frozenset({"memories", "chunks", "vector_log"})
 """Tables whose numbers an owner's counter gives; those of others come from sequences."""
+READS = ("SELECT", "FETCH")
+"""Beginnings of what the server says of statements that change nothing."""
+CURSOR, FETCHED_AT_ONCE = "kinmem_each", 1000
 SENT_AT_ONCE = 200
 """Statements of run_each that make one message."""
 COUNT = """
@@ -65,8 +68,27 @@ class PostgresTransaction:
 
     def _run(self, sql: str, bindings: Bindings) -> None:
         self._cursor.execute(spoken(sql), storable(sql, bindings))
-        if self._cursor.statusmessage and not self._cursor.statusmessage.startswith("SELECT"):
+        if self._cursor.statusmessage and not self._cursor.statusmessage.startswith(READS):
             self.changes += max(self._cursor.rowcount, 0)
+
+    def each(self, sql: str) -> Iterator[Row]:
+        """Yield the rows of a statement without values, some of them in memory at a time."""
+        self._cursor.execute(f"DECLARE {CURSOR} NO SCROLL CURSOR FOR {spoken(sql)}")
+        while rows := self.rows(f"FETCH {FETCHED_AT_ONCE} FROM {CURSOR}"):
+            yield from rows
+        self._cursor.execute(f"CLOSE {CURSOR}")
+
+    def run_unless_taken(self, sql: str, bindings: Bindings) -> Row | None:
+        """Run a statement that changes one row and returns it; None, and nothing is changed, if
+        another row has its key."""
+        self._cursor.execute("SAVEPOINT tried")
+        try:
+            return self.row(sql, bindings)
+        except KeyIsTaken:
+            self._cursor.execute("ROLLBACK TO SAVEPOINT tried")
+            return None
+        finally:
+            self._cursor.execute("RELEASE SAVEPOINT tried")
 
     def numbers(self, table: str, count: int) -> range:
         if table in COUNTED:

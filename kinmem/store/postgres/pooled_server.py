@@ -24,6 +24,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from kinmem.errors import StoreCode, StoreError
 from kinmem.store.sql.database import Bindings
 
+KeyIsTaken = psycopg.errors.UniqueViolation
 BUSY_SECONDS = 5.0
 AT_ONCE = 8
 """Threads of one process that use the server at the same time; others wait."""

@@ -10,11 +10,11 @@ from kinmem.clock import Clock, utc_now
 from kinmem.errors import StoreError
 from kinmem.models import Health
 from kinmem.settings import kin_name
+from kinmem.store.postgres.naming_rows import PostgresForgetting
 from kinmem.store.postgres.owned_rows import PostgresDatabase
 from kinmem.store.postgres.pgvectors import ChunkVectors, NearestChunks, TurnVectors
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
-from kinmem.store.postgres.refused_traces import PostgresForgetting
 from kinmem.store.postgres.schema_versions import latest, prepare
 from kinmem.store.postgres.server_wide import asked
 from kinmem.store.sql.finding import SearchedFile, SearchedFiles
@@ -104,7 +104,7 @@ class PostgresStore(SqlStore):
             self.transcript = SqlTranscript(
                 self.files, SaidWords(own.database), TurnVectors(own.database)
             )
-            self.forgetting = PostgresForgetting(self.writer.erase_all)
+            self.forgetting = PostgresForgetting(self.files, self.documents, self.writer.erase_all)
             self.files.copies.catch_up()
         except BaseException:
             server.close()

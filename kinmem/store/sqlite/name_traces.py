@@ -3,23 +3,18 @@
 It is taken out of the Kin's own file; the copies of what it shares follow (publishing.py).
 """
 
-import json
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory
-from kinmem.store.history import KEYED, Mention, Traces
+from kinmem.store.history import KEYED, Mention
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sql.document_rows import delta
-from kinmem.store.sql.document_texts import SqlDocuments
-from kinmem.store.sql.erasing import IN_TURNS, turns_of
+from kinmem.store.sql.erasing import IN_TURNS
+from kinmem.store.sql.forgetting import SqlForgetting
 from kinmem.store.sql.memory_rows import COLUMNS, memories_of
 from kinmem.store.sql.named_columns import DROPPED, SAID, WITH_MEMORIES, WRITTEN, changes
 from kinmem.store.sqlite.connection import SqliteDatabase
@@ -30,44 +25,12 @@ from kinmem.text import INVISIBLE
 WORD = re.compile(r"\w+")
 
 
-class Version(NamedTuple):
-    """What a document said before, as it can be told from old_texts."""
-
-    memory: str
-    version: str
-    at: str
-    text: str
-    is_whole: bool
-    """Else it can be told no more, and `text` is the words of it that are stored."""
-
-
-class SqliteForgetting:
+class SqliteForgetting(SqlForgetting):
     """See Forgetting."""
 
-    def __init__(
-        self,
-        files: SqliteFiles,
-        documents: SqlDocuments,
-        erase: Callable[[Collection[str]], int],
-    ) -> None:
-        """`erase`: see Forgetting."""
-        self._files = files
-        self._own = files.own.database
-        self._documents = documents
-        self.erase = erase
-
-    def traces(self, mention: Mention) -> Traces:
-        memories = _naming(self._own, mention)
-        shared = _naming(self._files.shared.database, mention)
-        others = [copy.id for copy in shared if copy.kin != self._files.kin]
-        visible = self._files.memories(others).keys()
-        return Traces(
-            memories,
-            sorted(visible),
-            self.counts(mention, memories),
-            self._spills(mention, memories),
-            self._kept(mention),
-        )
+    _files: SqliteFiles
+    _own: SqliteDatabase
+    keeps_versions = False  # deleted bytes are overwritten with zeros: see connection.py
 
     def counts(self, mention: Mention, memories: Sequence[Memory]) -> Mapping[str, int]:
         found: Counter[str] = Counter()
@@ -77,12 +40,39 @@ class SqliteForgetting:
                 sql = f"SELECT count(*) FROM {table} WHERE {_touched(table)}"
                 count = db.value(sql, wanted)
                 found[table] = count
-        found["old_texts"] = sum(mention.is_in(version.text) for version in self._versions())
+        found["old_texts"] = self._versions_naming(mention)
         return +found
 
+    def _naming(self, database: SqliteDatabase, mention: Mention) -> list[Memory]:
+        said = ", ".join(f"m.{column}" for column in SAID if column != "metadata")
+        with _asking(database, mention) as db:
+            rows = db.rows(
+                f"""
+                SELECT {COLUMNS} FROM memories m
+                WHERE mentions({said})
+                    OR m.speaker IS NOT speaker(m.speaker)
+                    OR mentions((
+                        SELECT json_group_array(value) FROM json_each(m.auto_tags)
+                        WHERE value IS NOT m.source -- which is a tag of everything that came so
+                    ))
+                    OR m.metadata IS NOT metadata(m.metadata)
+                    OR m.rowid IN (
+                        SELECT memory FROM chunks
+                        WHERE mentions(text, summary, metadata ->> 'heading')
+                    )
+                    OR m.rowid IN (SELECT memory FROM summaries WHERE mentions(text))
+                    OR m.rowid IN (
+                        SELECT memory FROM memory_entities WHERE entity IN (
+                            SELECT entity FROM memory_entities JOIN entities e ON e.id = entity
+                            WHERE mentions(e.name, alias)
+                        )
+                    )
+                ORDER BY m.rowid
+                """
+            )
+        return memories_of(rows, database.damage)
+
     def _kept(self, mention: Mention) -> tuple[str, ...]:
-        """Return table.column of those columns in kinmem's own words in which the name occurs,
-        sorted."""
         written = {(one.table, one.column) for one in WRITTEN} | WITH_MEMORIES
         found = set()
         for file in self._files:
@@ -105,12 +95,6 @@ class SqliteForgetting:
                 {"turns": self._turns_of(memories)},
             )
         return tuple(sorted(spill for (spill,) in rows))
-
-    def _turns_of(self, memories: Sequence[Memory]) -> str:
-        """Return the turns that are blanked with these memories, as the binding of IN_TURNS."""
-        learned = [(m.session, turn) for m in memories if m.session for turn in m.turns]
-        repeating = turns_of(self._own, [m.id for m in memories])
-        return json.dumps([*learned, *repeating])
 
     def blank(self, mention: Mention) -> None:
         self._drop_versions(mention)
@@ -136,56 +120,18 @@ class SqliteForgetting:
                 db.run(f"UPDATE OR IGNORE {table} SET {column} = {left} WHERE {changes}")
         self._files.copies.publish()
 
-    def former(self, mention: Mention) -> Mapping[Path, int]:
-        return Counter(self._own.path for one in self._versions() if mention.is_in(one.text))
+    def remains(self, mention: Mention) -> Mapping[str, int]:
+        count = self._versions_naming(mention)
+        return {f"kins/{self._files.kin}.db": count} if count else {}
 
-    def _versions(self) -> Iterator[Version]:
-        rows = self._own.rows("SELECT memory_id, content_hash, at, delta FROM old_texts")
-        for id, version, at, change in rows:
-            try:
-                text, is_whole = self._documents.text(id, version), True
-            except MemoryNotFound:  # the version that it is told by is gone
-                text, is_whole = "\n".join(_words_of(change)), False
-            yield Version(id, version, at, text, is_whole)
-
-    def _drop_versions(self, mention: Mention) -> None:
-        """Drop earlier versions of own documents that name it."""
-        naming = {(one.memory, one.version) for one in self._versions() if mention.is_in(one.text)}
-        for id in {id for id, _ in naming}:
-            self._tell_anew(id, {version for memory, version in naming if memory == id})
-
-    def _tell_anew(self, id: str, dropped: Collection[str]) -> None:
-        """Drop these versions of a document. Others that were stored as a difference from them
-        become differences from the present text."""
-        versions = [one for one in self._versions() if one.memory == id]
-        try:
-            base = self._files.get(id).content_hash
-            text = self._documents.text(id, base)
-            kept = [
-                (one, delta(text, one.text))
-                for one in versions
-                if one.is_whole and one.version not in dropped
-            ]
-        except MemoryNotFound:
-            kept = []
-        with self._files.own.changing() as db:
-            db.run_each(
-                "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?",
-                [(id, one.version) for one in versions],
-            )
-            db.run_each(
-                "INSERT INTO old_texts (memory_id, content_hash, base, delta, at)"
-                " VALUES (?, ?, ?, ?, ?)",
-                [(id, one.version, base, how, one.at) for one, how in kept],
-            )
-
-    def compact(self) -> None:
+    def compact(self) -> Sequence[str]:
         for file in self._files:
             with file.database.alone() as db:
                 db.run("INSERT INTO words (words) VALUES ('optimize')")
                 db.run("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
                 db.run("VACUUM")
             file.database.empty_log()
+        return ()
 
     def holds(self, text: str) -> bool:
         return any(
@@ -204,42 +150,6 @@ class SqliteForgetting:
                         for word in WORD.findall(text):
                             if any(part in word for part in wanted):
                                 yield word
-
-
-def _words_of(change: bytes) -> list[str]:
-    """Return the texts that a stored difference contains."""
-    return [step for step in json.loads(zlib.decompress(change)) if isinstance(step, str)]
-
-
-def _naming(database: SqliteDatabase, mention: Mention) -> list[Memory]:
-    """Return the memories of a file that mention the name anywhere, the oldest first."""
-    said = ", ".join(f"m.{column}" for column in SAID if column != "metadata")
-    with _asking(database, mention) as db:
-        rows = db.rows(
-            f"""
-            SELECT {COLUMNS} FROM memories m
-            WHERE mentions({said})
-                OR m.speaker IS NOT speaker(m.speaker)
-                OR mentions((
-                    SELECT json_group_array(value) FROM json_each(m.auto_tags)
-                    WHERE value IS NOT m.source -- which is a tag of everything that came so
-                ))
-                OR m.metadata IS NOT metadata(m.metadata)
-                OR m.rowid IN (
-                    SELECT memory FROM chunks
-                    WHERE mentions(text, summary, metadata ->> 'heading')
-                )
-                OR m.rowid IN (SELECT memory FROM summaries WHERE mentions(text))
-                OR m.rowid IN (
-                    SELECT memory FROM memory_entities WHERE entity IN (
-                        SELECT entity FROM memory_entities JOIN entities e ON e.id = entity
-                        WHERE mentions(e.name, alias)
-                    )
-                )
-            ORDER BY m.rowid
-            """
-        )
-    return memories_of(rows, database.damage)
 
 
 def _texts(database: SqliteDatabase) -> list[tuple[str, str]]:
