@@ -31,6 +31,7 @@ from kinmem.learn.worth_keeping import (
     worth_keeping,
 )
 from kinmem.llm.base import Judge
+from kinmem.llm.naming import Naming
 from kinmem.models import CATEGORIES, ROLES, Entity, Note
 from kinmem.models.turns import Message
 from kinmem.text import words
@@ -81,7 +82,7 @@ def _notes(
     question = _asked(last) if last and last.who != message.who else None
     talk = Talk(message, parts, last, question, names, Prose(message.text).unkept)
     for group in _groups(list(worth_keeping(talk, judge)), talk):
-        yield _note(talk, group, zone)
+        yield _note(talk, group, zone, judge)
 
 
 def _of_program(
@@ -103,7 +104,7 @@ def _of_program(
         category = next((category for category in CATEGORIES if category == type), None)
         if judgement.is_worth or category:
             talk = Talk(message, [part], None, None, names)
-            yield _note(talk, [kept(part, 0, judgement, category)], zone)
+            yield _note(talk, [kept(part, 0, judgement, category)], zone, judge)
 
 
 def _asked(last: Message) -> Question | None:
@@ -148,7 +149,7 @@ def _belongs(sentence: KeptSentence, group: Sequence[KeptSentence], talk: Talk) 
     return Wording(sentence.statement.text).refers_back or sentence.subject == last.subject
 
 
-def _note(talk: Talk, group: Sequence[KeptSentence], zone: tzinfo) -> Note:
+def _note(talk: Talk, group: Sequence[KeptSentence], zone: tzinfo, judge: Judge | None) -> Note:
     message = talk.message
     content = _content(talk, group)
     best = max(group, key=lambda sentence: sentence.confidence)
@@ -159,7 +160,7 @@ def _note(talk: Talk, group: Sequence[KeptSentence], zone: tzinfo) -> Note:
     return Note(
         content=content,
         category=category,
-        subject=_subject(content, group, talk, named),
+        subject=_subject(content, group, talk, named, judge),
         importance=Weight(content).importance(category),
         source_context=_joined(context, [f"{each.phrase}: {each.date}" for each in dates]),
         occurred_at=message.said_at,
@@ -221,16 +222,38 @@ def _turns(message: Message, context: Question | None) -> tuple[str, ...]:
 
 
 def _subject(
-    content: str, group: Sequence[KeptSentence], talk: Talk, named: Collection[Entity]
+    content: str,
+    group: Sequence[KeptSentence],
+    talk: Talk,
+    named: Collection[Entity],
+    judge: Judge | None,
 ) -> str | None:
     """Return the speaker, if known by name, of what people say about themselves; else whom or what
     the statement begins with. A user without a name is no subject; the memory names the speaker."""
     own = any(is_about_speaker(sentence.statement.text) for sentence in group)
     if talk.person and (own or _is_fragment(talk, group)):
         return talk.person
-    if (about := group[0].subject) is not None or own:
+    if (about := _begins_with(group[0], talk, judge)) is not None or own:
         return about
     return next((entity.name for entity in named if content.startswith(entity.name)), None)
+
+
+def _begins_with(sentence: KeptSentence, talk: Talk, judge: Judge | None) -> str | None:
+    """Return whom or what a sentence begins with.
+
+    Its first word has a capital in any case ("Locally postgres is on 5440", "Next release is 4.2"),
+    so it is a name only if the judge reads it as one, or as ending in one ("Usually Tom").
+    """
+    about = sentence.subject
+    if about is None or about in talk.names or about == sentence.certain_subject:
+        return about
+    named = Naming(judge).names(sentence.statement.text)
+    if named is None:
+        return about
+    names = [entity.name for entity in named]
+    if any(name.startswith(about) for name in names):
+        return about
+    return next((name for name in names if about.endswith(f" {name}")), None)
 
 
 def _is_fragment(talk: Talk, group: Sequence[KeptSentence]) -> bool:

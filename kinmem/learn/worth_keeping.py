@@ -93,6 +93,11 @@ class KeptSentence:
         text = self.statement.text
         return Wording(text).subject(named=not (self.is_order or is_about_speaker(text)))
 
+    @property
+    def certain_subject(self) -> str | None:
+        """The same as far as the words say so: "my sister", "the deploy"."""
+        return Wording(self.statement.text).subject(named=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Talk:

@@ -69,9 +69,10 @@ class Naming:
         self, text: str, speaker: str | None = None, subject: str | None = None
     ) -> Knowledge:
         """See kinmem.language.knowledge."""
-        return knowledge(text, speaker, subject, self._named(text))
+        return knowledge(text, speaker, subject, self.names(text))
 
-    def _named(self, text: str) -> tuple[Entity, ...] | None:
+    def names(self, text: str) -> tuple[Entity, ...] | None:
+        """Return the names that the judge reads; None without it, or if it fails."""
         if self._judge is None or not self._judge.ready:
             return None
         try:

@@ -99,3 +99,22 @@ def test_what_a_tool_says_is_held_back_and_not_what_a_person_says(gate: Gate) ->
 
     assert "judge" in str(of_tool.quarantine)
     assert of_person.quarantine is None
+
+
+def test_a_capital_at_the_beginning_of_a_sentence_makes_no_name(service: Service) -> None:
+    told = (
+        "Locally postgres is on port 5440.",
+        "Postgres listens on 5440 locally.",
+        "Usually Tom takes the train to work.",
+        "Clara lives in Lyon.",
+    )
+    for at, text in enumerate(told):
+        service.record_turn(f"s{at}", text, "Noted.")
+    service.sleep(["learn"])
+
+    learned = service.list_memories().memories
+    assert {memory.content: memory.subject for memory in learned} == {
+        told[0]: None,  # what the second says as well
+        told[2]: "Tom",
+        told[3]: "Clara",
+    }
