@@ -25,7 +25,7 @@ from kinmem.models.sizes import (
     SUBJECT_BYTES,
     TAG_BYTES,
 )
-from kinmem.text import clean
+from kinmem.text import clean, late
 
 TAGS = 50
 # Limit for lines of history, memories in a graph, and reports; more than anybody has.
@@ -281,6 +281,11 @@ Secrets = Literal["refuse", "redact", "keep"]
 # Letters of a lower-case word that alone is no secret; most fields of a record are one, and looking
 # for secrets in each took as long as storing it.
 LONGEST_WORD = 12
+# A time or an id of ours, which are half of an export's texts.
+TIME_OR_ID = late(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z"
+    r"|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+)
 # Lines that are named in a long text.
 MOST_LINES = 5
 
@@ -332,6 +337,8 @@ class Border:
 
     def _text(self, text: str, what: str) -> str:
         if len(text) <= LONGEST_WORD and text.isalpha() and text.islower():
+            return text
+        if TIME_OR_ID.fullmatch(text):
             return text
         public = text if self._leaves else without_private(text)
         public = text if public == text else public

@@ -60,7 +60,7 @@ def whole_row(one: Memory, events: Sequence[Event], memory: "Service") -> dict[s
         for event in events
     ]
     told = {**known((f.name, getattr(one, f.name)) for f in fields(one)), "history": history}
-    from kinmem.mcp.tool_answers import as_json, linked  # late: loads mcp, 0.5 s
+    from kinmem.mcp.tool_answers import as_json, linked  # late: 50 ms
 
     if summary := memory.store.summaries.of([one.id]).get(one.id):
         told["summary"] = summary

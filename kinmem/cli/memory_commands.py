@@ -44,7 +44,7 @@ def memorize(
         if stored.status == "refused":
             raise Refused(stored.reason or "it was not stored")
         if context.json:
-            from kinmem.mcp.tool_answers import MemorizedItem, as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import MemorizedItem, as_json  # late: 50 ms
 
             context.tell(as_json(MemorizedItem.of(stored)))
         else:
@@ -92,14 +92,14 @@ def forget(
         return
     if dry_run:
         raise typer.BadParameter("--dry-run goes with --about")
-    with context.memory() as memory:
+    with context.memory(resident=False) as memory:
         id = full_id(memory, memory_id or "")
         if erase and not yes and sys.stdin.isatty():
             said = one_line(memory.store.get(id).content)
             typer.confirm(f'Erase "{said[:60]}" for good?', abort=True, err=True)
         done = memory.forget(id, erase=erase)
         if context.json:
-            from kinmem.mcp.tool_answers import Forgotten, as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import Forgotten, as_json  # late: 50 ms
 
             context.tell(as_json(Forgotten.of(done, memory.settings.general.zone)))
         else:
@@ -115,7 +115,7 @@ def confirm(context: CommandContext, memory_id: take.Id) -> None:
 @command(app, rich_help_panel=PANEL)
 def mute(context: CommandContext, kin_name: take.MaybeOtherKin = None) -> None:
     """See nothing more of what a Kin shares. Without a name, list who is muted."""
-    with context.memory() as memory:
+    with context.memory(resident=False) as memory:
         if kin_name:
             memory.mute(kin_name)
         _tell_muted(context, memory)
@@ -124,7 +124,7 @@ def mute(context: CommandContext, kin_name: take.MaybeOtherKin = None) -> None:
 @command(app, rich_help_panel=PANEL)
 def unmute(context: CommandContext, kin_name: take.OtherKin) -> None:
     """See again what a Kin shares."""
-    with context.memory() as memory:
+    with context.memory(resident=False) as memory:
         memory.unmute(kin_name)
         _tell_muted(context, memory)
 
@@ -166,7 +166,7 @@ def _change(
     with context.memory() as memory:
         changed = change(memory, full_id(memory, typed))
         if context.json:
-            from kinmem.mcp.tool_answers import Memory, as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import Memory, as_json  # late: 50 ms
 
             context.tell(as_json(Memory.whole(changed, memory)))
         else:

@@ -41,7 +41,7 @@ def recall(
             **where,
         )
         if context.json:
-            from kinmem.mcp.tool_answers import Recalled, as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import Recalled, as_json  # late: 50 ms
 
             context.tell(as_json(Recalled.of(answer, memory, explain)))
         else:
@@ -59,12 +59,12 @@ def list_(
     **where: Unpack[take.Where],
 ) -> None:
     """List what is stored, page by page."""
-    with context.memory() as memory:
+    with context.memory(resident=False) as memory:
         page = whole_page(
             memory, every=every, state=state, sort=sort, limit=limit, cursor=cursor, **where
         )
         if context.json:
-            from kinmem.mcp.tool_answers import Listed, as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import Listed, as_json  # late: 50 ms
 
             context.tell(as_json(Listed.of(page, memory)))
         else:
@@ -74,11 +74,11 @@ def list_(
 @command(app, rich_help_panel=PANEL)
 def show(context: CommandContext, memory_id: take.Id) -> None:
     """Show everything about one memory: where it comes from and what happened to it."""
-    with context.memory() as memory:
+    with context.memory(resident=False) as memory:
         id = full_id(memory, memory_id)
         one = memory.get(id)
         if one.source == CONVERSATION:
-            from kinmem.mcp.tool_answers import Memory, as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import Memory, as_json  # late: 50 ms
 
             context.tell(as_json(Memory.brief(one, memory)), memory_card(one, memory))
             return
@@ -94,11 +94,11 @@ def explore(
     context: CommandContext, name: take.Known, depth: take.Depth = 1, to: take.To = None
 ) -> None:
     """Show what is known about a person or thing: relations, other names, latest memories."""
-    with context.memory() as memory:
+    with context.memory(resident=False) as memory:
         card, way = memory.explore(" ".join(name), depth=depth, to=to)
         if context.json:
-            from kinmem.mcp.knowledge_answers import Explored  # late: loads mcp, 0.5 s
-            from kinmem.mcp.tool_answers import as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.knowledge_answers import Explored  # late: 50 ms
+            from kinmem.mcp.tool_answers import as_json  # late: 50 ms
 
             context.tell(as_json(Explored.of(card, way, memory)))
         else:
@@ -115,11 +115,11 @@ def timeline(
 ) -> None:
     """Show what happened, in order: to a subject, on a day, or both. What no longer holds is
     marked."""
-    with context.memory() as memory:
+    with context.memory(resident=False) as memory:
         page = memory.timeline(subject, day, limit=limit, cursor=cursor)
         if context.json:
-            from kinmem.mcp.knowledge_answers import Timeline  # late: loads mcp, 0.5 s
-            from kinmem.mcp.tool_answers import as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.knowledge_answers import Timeline  # late: 50 ms
+            from kinmem.mcp.tool_answers import as_json  # late: 50 ms
 
             context.tell(as_json(Timeline.of(page, memory)))
         else:
@@ -148,7 +148,7 @@ def review(
                 progress=progress,
             )
         if context.json:
-            from kinmem.mcp.tool_answers import Reviewed, as_json  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import Reviewed, as_json  # late: 50 ms
 
             context.tell(as_json(Reviewed.of(found)))
         else:
@@ -160,6 +160,6 @@ def review(
 @command(app, rich_help_panel=PANEL)
 def stats(context: CommandContext) -> None:
     """Show how much is remembered, and whether all of it can be found by meaning."""
-    with context.memory() as memory:
+    with context.memory(resident=False) as memory:
         found = memory.stats()
     context.tell(stats_row(found), stats_table(found))

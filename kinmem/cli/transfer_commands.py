@@ -81,13 +81,16 @@ def import_(
     if delete_missing:
         raise typer.BadParameter("it is for Markdown pages", param_hint="--delete-missing")
     with context.memory(resident=False, may_be_new=not dry_run) as memory:
-        with progress_bar() as progress:
-            plan = memory.import_(file, dry_run=True, keep_secrets=keep_secrets, progress=progress)
-        if dry_run:
-            context.tell(plan.described(), *_import_cards(plan, done=False))
-            return
-        if not yes and not plan.is_empty:
-            _ask(_import_cards(plan, done=False))
+        if dry_run or not yes:
+            with progress_bar() as progress:
+                plan = memory.import_(
+                    file, dry_run=True, keep_secrets=keep_secrets, progress=progress
+                )
+            if dry_run:
+                context.tell(plan.described(), *_import_cards(plan, done=False))
+                return
+            if not plan.is_empty:
+                _ask(_import_cards(plan, done=False))
         with progress_bar() as progress:
             done = memory.import_(file, keep_secrets=keep_secrets, progress=progress)
             _make_vectors(memory, done)

@@ -30,6 +30,7 @@ from kinmem.conversation.sanitize import inert
 from kinmem.errors import InvalidInput, KinmemError
 from kinmem.http.argument_errors import in_short, object_in
 from kinmem.mcp.calls import current_call
+from kinmem.mcp.tool_answers import Answer
 
 logger = logging.getLogger(__name__)
 
@@ -53,16 +54,6 @@ class Arguments(ArgModelBase):
                 continue
             tidy[name] = _unquoted(value) if _is_container(annotation) else value
         return tidy
-
-
-class Answer(BaseModel):
-    """The answer of a tool. Fields that are None are left out."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    def sent(self) -> dict[str, Any]:
-        """Return the answer as it is sent."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 class StrictTool(Tool):

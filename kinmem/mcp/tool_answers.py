@@ -1,16 +1,15 @@
 """The tools' answers: small flat models with the names on the wire. Fields that are None are left
-out."""
+out. The command line answers with them as well, so this module loads no mcp."""
 
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import AliasGenerator, ConfigDict, Field, PlainSerializer
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from kinmem.clock import age_in_words, moment
 from kinmem.conversation.sanitize import disarmed, inert_values
-from kinmem.mcp.strict_tool import Answer
 from kinmem.models.places import name_of, same_place
 from kinmem.text import cut
 
@@ -38,6 +37,16 @@ ABSTAINED = "Nothing remembered answers this for sure; weak memories are the nea
 def _plain(number: float | None) -> float | None:
     """Return 7 rather than 7.0."""
     return int(number) if number is not None and number == int(number) else number
+
+
+class Answer(BaseModel):
+    """The answer of a tool. Fields that are None are left out."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    def sent(self) -> dict[str, Any]:
+        """Return the answer as it is sent."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 class Wire(Answer):
