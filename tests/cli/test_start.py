@@ -52,14 +52,26 @@ def test_help_waits_for_nothing_heavy() -> None:
 
 def test_recall_and_list_do_not_wait_for_mcp() -> None:
     code = (
-        "import sys; from kinmem.cli import main; [main([verb, 'tea']) for verb in "
-        "('memorize', 'recall')]\n"
+        "import sys; from kinmem.cli import main\n"
+        "for verb in ('memorize', 'recall'): main([verb, 'tea', '--json'])\n"
         "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
 
     assert not set(done.stderr.split()) & {"mcp", "litellm", "starlette"}
+
+
+def test_what_needs_no_model_loads_none() -> None:
+    code = (
+        "import sys; from kinmem.cli import main\n"
+        "for verb in ('list', 'timeline', 'stats', 'mute'): main([verb])\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+
+    assert not set(done.stderr.split()) & {"onnxruntime", "tokenizers", "mcp"}
 
 
 @pytest.mark.parametrize("words", [[], ["serve"], ["--kin", "ana"]], ids=" ".join)

@@ -25,6 +25,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("doors")
     with kinmem.open(home=home, kin="ana") as service:
         service.memorize_many([f"Shelf {number} holds {number * 7} jars" for number in range(MANY)])
+        service.settle()  # so that two exports are alike
     return home
 
 
