@@ -166,13 +166,17 @@ def listing(page: Page, memory: "Service") -> Iterator[RenderableType]:
         mark = "" if one.state == "active" else f"({one.state}) "
         what = (short_id(one.id), age(one.content_updated_at, memory), one.category)
         said = one.title if one.is_document and one.title else one.content
-        if one.id in newer:
-            mark += f"(newer: {short_id(newer[one.id])}) "
+        mark += _doubt(one, newer)
         rows.append((*what, one.subject or "", whose(one, memory), mark + said))
     yield from columns(("id", "age", "category", "subject", "whose", "content"), rows)
     if page.next_cursor is not None:
         told = f"There is more: --all, or --cursor {page.next_cursor}"
         yield Text(told, style=QUIET, no_wrap=True, overflow="ignore")
+
+
+def _doubt(one: Memory, newer: Mapping[str, str]) -> str:
+    """Return the mark of a memory that may be out of date. `newer`: see Service.newer."""
+    return f"(newer: {short_id(newer[one.id])}) " if one.id in newer else ""
 
 
 def what_became(stored: Stored, memory: "Service") -> Iterator[RenderableType]:
@@ -363,10 +367,11 @@ def moments(page: Page, memory: "Service") -> Iterator[RenderableType]:
         yield Text("Nothing is remembered of that time.")
         return
     zone = memory.settings.general.zone
-    rows = []
+    rows, newer = [], memory.newer(*(one.id for one in page.memories))
     for one in page.memories:
         until = f"(until {one.valid_to.astimezone(zone).date()}) " if one.valid_to else ""
         mark = "" if one.state == "active" or until else f"({one.state}) "
+        mark += _doubt(one, newer)
         at = one.said_at.astimezone(zone)
         when = f"{at:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
         rows.append((when, short_id(one.id), one.subject or "", until + mark + one.content))
@@ -399,8 +404,9 @@ def entity_card(card: "Card", way: "Way | None", memory: "Service") -> Iterator[
         )
     if way is not None:
         yield Text(_path_line(way))
+    newer = memory.newer(*(one.id for one in card.latest))
     for one in card.latest:
-        mark = "" if one.state in LIVE else f"({one.state}) "
+        mark = ("" if one.state in LIVE else f"({one.state}) ") + _doubt(one, newer)
         yield Text(f"{short_id(one.id)}  {mark}{one_line(one.content)}")
 
 

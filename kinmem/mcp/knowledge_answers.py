@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field
 
-from kinmem.mcp.tool_answers import Memory, Wire, stamp
+from kinmem.mcp.tool_answers import Memory, Wire, mark_doubtful, stamp
 from kinmem.text import cut
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class Explored(Wire):
     @classmethod
     def of(cls, card: "knowledge.Card", way: "knowledge.Way | None", service: "Service") -> Self:
         zone = service.settings.general.zone
+        latest = [Memory.listed(memory, service) for memory in card.latest]
+        mark_doubtful(latest, service)
         return cls(
             name=card.name,
             type=card.type,
@@ -84,7 +86,7 @@ class Explored(Wire):
             last=stamp(card.last, zone),
             relations=[Related.told(fact, service, card.name) for fact in card.relations] or None,
             neighbours=[Related.told(fact, service) for fact in card.neighbours] or None,
-            memories=[Memory.listed(memory, service) for memory in card.latest],
+            memories=latest,
             also=list(card.also) or None,
             way=None if way is None else [Related.told(step, service) for step in way.steps],
         )
@@ -116,6 +118,7 @@ class Timeline(Wire):
     @classmethod
     def of(cls, page: "models.Page", service: "Service") -> Self:
         moments = [Moment.told(memory, service) for memory in page.memories]
+        mark_doubtful(moments, service)
         return cls(memories=moments, next_cursor=page.next_cursor)
 
 

@@ -1,6 +1,7 @@
 """The tools' answers: small flat models with the names on the wire. Fields that are None are left
 out. The command line answers with them as well, so this module loads no mcp."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -354,6 +355,13 @@ def left_in_backups(reached: "models.ErasedFromBackups") -> list[str]:
     return left
 
 
+def mark_doubtful(views: "Sequence[Memory]", service: "Service") -> None:
+    """Add to each memory that may be out of date the id of the newer one."""
+    newer = service.newer(*(view.id for view in views))
+    for view in views:
+        view.newer = newer.get(view.id)
+
+
 class Listed(Wire):
     memories: list[Memory]
     next_cursor: str | None = None
@@ -361,11 +369,10 @@ class Listed(Wire):
     @classmethod
     def of(cls, page: "models.Page", service: "Service") -> Self:
         views = [Memory.listed(memory, service) for memory in page.memories]
-        ids = [view.id for view in views]
-        summaries, newer = service.store.summaries.of(ids), service.newer(*ids)
+        summaries = service.store.summaries.of([view.id for view in views])
         for view in views:
             view.summary = summaries.get(view.id)
-            view.newer = newer.get(view.id)
+        mark_doubtful(views, service)
         return cls(memories=views, next_cursor=page.next_cursor)
 
 

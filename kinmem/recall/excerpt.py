@@ -10,7 +10,7 @@ from kinmem.errors import MemoryNotFound
 from kinmem.language import Periods, sentences
 from kinmem.models import Hit, Memory, Scored
 from kinmem.store.base import Store
-from kinmem.text import estimated_tokens
+from kinmem.text import estimated_tokens, terms_of
 
 # Rough number of tokens that the fields beside the content take.
 FIELDS = 60
@@ -90,7 +90,7 @@ def _fair_share(sizes: Sequence[int], tokens: int) -> int:
 
 def _passage(content: str, words: Sequence[str], tokens: int) -> str:
     parts = sentences(content)
-    wanted = set(words)
+    wanted = {term for word in words for term in terms_of(word)}
     best, best_score = "", -1
     for start in range(len(parts)):
         passage, size = "", 0
@@ -143,7 +143,7 @@ def _earlier_passage(text: str, words: Sequence[str]) -> str:
     """Return the passage with most of the words; the first on a tie."""
     from kinmem.language import order_in  # late: a hook does without
 
-    wanted = set(words)
+    wanted = {term for word in words for term in terms_of(word)}
 
     def told(passage: str) -> int:
         said = passage.casefold()

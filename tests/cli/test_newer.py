@@ -13,7 +13,7 @@ def ids(kinmem: Kinmem) -> tuple[str, str]:
     return older, newer
 
 
-def test_recall_list_and_show_name_the_newer_one(kinmem, ids):
+def test_whatever_shows_a_memory_names_the_newer_one(kinmem, ids):
     older, newer = ids
 
     told = kinmem("recall", "Who rents the spare room?", "--json").json["memories"]
@@ -21,6 +21,10 @@ def test_recall_list_and_show_name_the_newer_one(kinmem, ids):
     listed = kinmem("list", "--json").json["memories"]
     assert {one["id"]: one.get("newer") for one in listed} == {older: newer, newer: None}
     assert kinmem("show", older, "--json").json["newer"] == newer
+    for words in (["timeline"], ["explore", "Sam"]):
+        told = {one["id"]: one.get("newer") for one in kinmem(*words, "--json").json["memories"]}
+        assert told[older] == newer
+        assert "(newer: " in kinmem(*words).out
     assert "newer: " in kinmem("recall", "Who rents the spare room?").out
     assert "(newer: " in kinmem("list").out
     assert f"newer: {newer}" in kinmem("show", older).out

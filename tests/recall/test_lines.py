@@ -179,6 +179,12 @@ def test_a_passage_has_the_most_of_the_questions_words_and_of_equals_is_the_firs
     assert passage(SENTENCE + KEY * 2, ["nothing"], 20) == SENTENCE.strip()
 
 
+def test_a_passage_is_found_in_a_script_without_spaces_too() -> None:
+    text = "今天天气很好，我们去了公园。" * 3 + "钥匙挂在门后面。" + "晚上我们一起吃了饭。" * 3
+
+    assert passage(text, ["钥匙在哪里"], 14) == "钥匙挂在门后面。"
+
+
 def test_a_sentence_that_is_too_long_is_cut() -> None:
     shown = passage("word " * 500, ["word"], 50)
 
