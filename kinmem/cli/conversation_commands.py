@@ -1,5 +1,7 @@
 """sessions, turns, context, sleep, runs: conversations, and what was learned from them."""
 
+import os
+
 import typer
 
 from kinmem.cli import options as take
@@ -15,6 +17,7 @@ from kinmem.cli.tables import (
     step_table,
 )
 from kinmem.cli.terminal import progress_bar
+from kinmem.hooks.local_socket import ENDING, inherited_lock
 from kinmem.hooks.socket_server import StayingWorker
 
 app = typer.Typer()
@@ -82,6 +85,7 @@ def sleep(
     stays = StayingWorker(settings.home, settings.general.kin) if lingers else None
     if stays is not None and due and not stays.is_first:
         return
+    ending = inherited_lock(settings.home, settings.general.kin, ENDING)
     with context.memory(may_be_new=True) as memory:
         if stays is not None:
             stays.answer(memory)
@@ -97,6 +101,9 @@ def sleep(
         if stays is not None:
             stays.wait(memory.settings.inject.linger_minutes)
             stays.close()
+        elif ending is not None:
+            os.close(ending)
+        if stays is not None or ending is not None:
             memory.settle(SETTLE_SECONDS)  # a hook of the last moment has started no other process
     if run is not None and run.problems:
         raise typer.Exit(1)

@@ -13,7 +13,13 @@ from typing import IO, NamedTuple
 
 from kinmem.errors import KinmemError
 from kinmem.hooks.events import Ended, Hook, Opened, Said, untold
-from kinmem.hooks.local_socket import ask_local, attend, lock_socket, request_of
+from kinmem.hooks.local_socket import (
+    ask_local,
+    attend,
+    lock_ending,
+    lock_socket,
+    request_of,
+)
 
 # The working directory of the processes: `python -m` would import modules from the current folder.
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120
@@ -22,21 +28,18 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH1
 def start_worker(home: str, kin: str, *, stays: bool) -> None:
     """Start a process that learns from what was heard, and with `stays` answers the next hooks.
 
-    None that stays is started while another process answers, or is about to: this process takes
-    the lock of the Kin's socket and passes it on.
+    None is started while another one does the same, or is about to: this process takes the lock
+    for it and passes it on.
     """
     words, settings = ["sleep", "--due", "--quiet"], {"KINMEM_HOME": home, "KINMEM_KIN": kin}
-    if not stays:
-        _start(words, settings, None)
-        return
     try:
-        lock = lock_socket(home, kin)
+        lock = lock_socket(home, kin) if stays else lock_ending(home, kin)
     except (OSError, ImportError):  # no sockets or locks here: it only learns
         _start(words, settings, None)
         return
     if lock is not None:
         try:
-            _start([*words, "--linger"], settings, lock)
+            _start([*words, *["--linger"] * stays], settings, lock)
         finally:
             os.close(lock)
 

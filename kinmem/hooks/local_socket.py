@@ -27,6 +27,8 @@ Request: TypeAlias = dict[str, Any]
 MOST_BYTES = 2 * 1024 * 1024
 # Most bytes of an address. The kernel's limit is 108 on Linux and 104 on macOS, NUL included.
 PATH_BYTES = 100
+# In the name of the lock under which a process learns at the end of a session.
+ENDING = ".end"
 # Where Linux lists open folders under short names, through which their files have short names as
 # well.
 OPEN_FOLDERS = "/proc/self/fd"
@@ -95,10 +97,19 @@ def lock_socket(home: "Path | str", kin: str) -> int | None:
 
     Raises OSError where there are no sockets or no locks.
     """
+    return locked(_lockable(home, kin))
+
+
+def lock_ending(home: "Path | str", kin: str) -> int | None:
+    """Lock the learning at the end of a session, as lock_socket does the answering."""
+    return locked(_lockable(home, kin) + ENDING)
+
+
+def _lockable(home: "Path | str", kin: str) -> str:
     path = socket_path(home, kin)
     if path is None:
         raise OSError("no local sockets here")
-    return locked(path)
+    return path
 
 
 def locked(path: str) -> int | None:
@@ -126,15 +137,15 @@ def locked(path: str) -> int | None:
     return lock
 
 
-def inherited_lock(home: "Path | str", kin: str) -> int | None:
+def inherited_lock(home: "Path | str", kin: str, suffix: str = "") -> int | None:
     """Return the lock that the hook which started this process passed on as its stdin; None if
-    stdin is something else.
+    stdin is something else. With the suffix ENDING, it is that of lock_ending.
 
     So between the hook and its worker the lock is never free, and no other hook starts a worker.
     """
     path = socket_path(home, kin)
     try:
-        given, file = os.fstat(0), os.stat(f"{path}.lock")  # noqa: PTH116
+        given, file = os.fstat(0), os.stat(f"{path}{suffix}.lock")  # noqa: PTH116
     except OSError:
         return None
     if not os.path.samestat(given, file):

@@ -339,22 +339,25 @@ def test_a_worker_that_stays_answers_the_next_hook(
 
 
 def workers(home: Path) -> list[int]:
-    """The processes that stay for hooks of this home."""
+    """The processes that hooks of this home have started."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            stays = b"--linger" in (folder / "cmdline").read_bytes()
-            if stays and os.fsencode(home) in (folder / "environ").read_bytes():
+            learns = b"--due" in (folder / "cmdline").read_bytes()
+            if learns and os.fsencode(home) in (folder / "environ").read_bytes():
                 found.append(int(folder.name))
     return found
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize(
+    "given", [PROMPT, {**PROMPT, "hook_event_name": "SessionEnd"}], ids=["a prompt", "the end"]
+)
 def test_however_many_hooks_come_one_worker_is_started(
-    hook: Hook, service: Service, home: Path
+    hook: Hook, service: Service, home: Path, given: dict[str, Any]
 ) -> None:
     service.close()
-    told = [{**PROMPT, "session_id": f"{at}"} for at in range(3)]
+    told = [{**given, "session_id": f"{at}"} for at in range(3)]
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda one: hook(one, KINMEM_KIN="ana", KINMEM_LINGER_MINUTES="5"), told))
