@@ -13,6 +13,7 @@ from kinmem.cli import (
     key_commands,
     memory_commands,
     recall_commands,
+    store_commands,
     transfer_commands,
 )
 from kinmem.cli import options as take
@@ -38,6 +39,7 @@ for part in (
 app.add_typer(admin_commands.kins, name="kin", rich_help_panel=admin_commands.PANEL)
 app.add_typer(backup_commands.backups, name="backup", rich_help_panel=backup_commands.PANEL)
 app.add_typer(admin_commands.tokens, name="token", rich_help_panel=admin_commands.PANEL)
+app.add_typer(store_commands.stores, name="store", rich_help_panel=store_commands.PANEL)
 app.add_typer(key_commands.keys, name="key", rich_help_panel=key_commands.PANEL)
 
 

@@ -217,6 +217,17 @@ About = Annotated[
 DryRunScrub = Annotated[bool, flag("--dry-run", "Only show where secrets are stored.")]
 DryRunAbout = Annotated[bool, flag("--dry-run", "With --about, only show what would be erased.")]
 
+# store migrate
+ToStore = Annotated[
+    str, option("--to", "PLACE", "Where to: postgresql://HOST/DATABASE, or the folder of a home.")
+]
+FromStore = Annotated[
+    str | None, option("--from", "PLACE", "Where from; by default where memories are kept now.")
+]
+OnlyKin = Annotated[
+    list[str] | None, option("--only", "KIN", "Only this Kin. Repeatable; all by default.")
+]
+
 # history, undo
 MaybeId = Annotated[str | None, argument("ID", "Only the history of this memory.", IDS)]
 WriteLimit = Annotated[int, option("--limit -n", "N", "Most entries; 20 by default.")]

@@ -10,7 +10,7 @@ import ipaddress
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -143,6 +143,19 @@ class Tokens:
             revoked = replace(tokens[id], revoked_at=tokens[id].revoked_at or now)
             self._write({**tokens, id: revoked})
         return revoked
+
+    def adopt(self, tokens: Iterable[Token]) -> int:
+        """Take over tokens of another place, and that they are revoked; returns how many."""
+        with self._locked():
+            known = self._read()
+            new = {
+                token.id: token
+                for token in tokens
+                if token.id not in known or (token.revoked_at and not known[token.id].revoked_at)
+            }
+            if new:
+                self._write({**known, **new})
+        return len(new)
 
     def tokens(self) -> list[Token]:
         """Return all tokens that were ever added, oldest first."""

@@ -47,6 +47,11 @@ class Vectored(Protocol):
         """Return whether every chunk has a vector of this embedder."""
         ...
 
+    def vectors_of(self, embedder: str, ids: Collection[str]) -> dict[str, dict[str, Vector]]:
+        """Return the vectors of own memories, or of messages, by id, then by the text of the
+        chunk."""
+        ...
+
 
 class Index(Vectored, Protocol):
     """The words and vectors of the memories that one Kin sees."""

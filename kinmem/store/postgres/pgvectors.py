@@ -104,6 +104,21 @@ class ChunkVectors(ChunkQueue):
         )
         return [(id, _vector(told)) for id, told in rows]
 
+    def texts(self, embedder: str, ids: Collection[str]) -> list[tuple[str, str, Vector]]:
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            """
+            SELECT m.id, coalesce(c.text, m.content), CAST(v.embedding AS text)
+            FROM memories m JOIN chunks c ON c.memory = m.rowid
+            JOIN vectors v ON v.chunk = c.id AND v.embedder = ?
+            WHERE m.id IN LISTED(?)
+            """,
+            (known[0], json.dumps(list(ids))),
+        )
+        return [(id, text, _vector(told)) for id, text, told in rows]
+
 
 class NearestChunks:
     """See NearChunks."""
@@ -243,6 +258,21 @@ class TurnVectors(TurnQueue):
             """,
             {"vector": _told(vector), "embedder": known[0], "turns": json.dumps(list(turns))},
         )
+
+    def texts(self, embedder: str, turns: Collection[int]) -> list[tuple[int, str, Vector]]:
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            """
+            SELECT c.turn, coalesce(c.text, t.text), CAST(v.embedding AS text)
+            FROM turn_chunks c JOIN turns t ON t.id = c.turn
+            JOIN turn_vectors v ON v.chunk = c.id AND v.embedder = ?
+            WHERE c.turn IN NUMBERED(?)
+            """,
+            (known[0], json.dumps(list(turns))),
+        )
+        return [(turn, text, _vector(told)) for turn, text, told in rows]
 
     def close(self) -> None:
         """Do nothing: nothing goes on."""

@@ -3,7 +3,7 @@ are kept by the engine."""
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from kinmem.errors import StoreError
@@ -19,6 +19,14 @@ AWAITED = """
     ORDERED JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
     WHERE e.name = :name AND e.dimension = :dimension
 """
+
+
+def by_text(rows: Iterable[tuple[str, str, Vector]]) -> dict[str, dict[str, Vector]]:
+    """Group (id, text, vector) by id, then by text."""
+    found: dict[str, dict[str, Vector]] = {}
+    for id, text, vector in rows:
+        found.setdefault(id, {})[text] = vector
+    return found
 
 
 class ChunkQueue(ABC):
@@ -67,6 +75,11 @@ class ChunkQueue(ABC):
     def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
         """Return (id of the memory, vector of its first chunk) for visible memories that have
         one."""
+        ...
+
+    @abstractmethod
+    def texts(self, embedder: str, ids: Collection[str]) -> list[tuple[str, str, Vector]]:
+        """Return (id of the memory, text of the chunk, its vector) of these memories."""
         ...
 
     # embedders

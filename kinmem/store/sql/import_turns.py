@@ -35,7 +35,7 @@ class Numbers:
         first: int | None = db.value("SELECT value FROM marks WHERE name = ?", (name,))
         if first is None:
             if what in TABLES:
-                first = db.numbers(TABLES[what], 1)[0] - 1
+                first = 0 if self._is_fresh(what) else db.numbers(TABLES[what], 1)[0] - 1
             else:
                 first = next_write(db, self._kin) - 1
             db.run("INSERT INTO marks (name, value) VALUES (?, ?)", (name, first))
@@ -44,6 +44,12 @@ class Numbers:
                 db.run("INSERT INTO marks (name, value) VALUES (?, ?)", (f"{name} last", last))
                 db.reserve(TABLES[what], last)
         return first
+
+    def _is_fresh(self, what: str) -> bool:
+        """Whether this Kin had nothing at all before the import. On a server numbers are given out
+        to all Kins together."""
+        a_row = f"SELECT 1 FROM {TABLES[what]} LIMIT 1"
+        return self.first("write") == 0 and self._db.value(a_row) is None
 
 
 class TurnLoader:

@@ -140,9 +140,9 @@ def forget(db: Transaction, id: str) -> None:
 
 
 def link_of(row: Row) -> Link:
-    """Convert a row of FIELDS."""
+    """Convert a row of FIELDS; it may say that the two were parted."""
     source, target, relation, weight, confidence, origin, evidence, created, verified = row
-    if relation not in RELATIONS:
+    if relation not in RELATIONS and origin != REFUSED:
         raise DamagedRow(f"{relation!r} is no relation")
     return Link(
         source,

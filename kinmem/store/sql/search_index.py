@@ -16,6 +16,7 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
+from kinmem.store.sql.chunk_queue import by_text
 from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction, state_of
 from kinmem.store.sql.document_rows import note_ingested
@@ -110,6 +111,9 @@ class SqlIndex:
     def is_filled(self, embedder: str) -> bool:
         own, others = self._files
         return _is_filled(own, embedder, but=None) and _is_filled(others, embedder, self._files.kin)
+
+    def vectors_of(self, embedder: str, ids: Collection[str]) -> dict[str, dict[str, Vector]]:
+        return by_text(self._files.own.vectors.texts(embedder, ids))
 
     @again
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:

@@ -175,6 +175,11 @@ class TurnQueue(ABC):
         ...
 
     @abstractmethod
+    def texts(self, embedder: str, turns: Collection[int]) -> list[tuple[int, str, Vector]]:
+        """Return (number of the message, text of the part, its vector) of these messages."""
+        ...
+
+    @abstractmethod
     def close(self) -> None:
         """Stop what goes on in the background."""
         ...

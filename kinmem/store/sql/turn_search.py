@@ -7,9 +7,20 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kinmem.errors import StoreError
-from kinmem.models import TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
+from kinmem.models import (
+    TURN,
+    Asked,
+    Candidate,
+    Coverage,
+    Filters,
+    Found,
+    Pending,
+    Vector,
+    Vectors,
+)
 from kinmem.models.turns import Message
 from kinmem.store.sessions import Learned
+from kinmem.store.sql.chunk_queue import by_text
 from kinmem.store.sql.damage import Row, again, readable
 from kinmem.store.sql.database import state_of
 from kinmem.store.sql.erasing import restates
@@ -231,6 +242,11 @@ class SqlTranscript:
         return self._vectors.pending(embedder, limit)
 
     @again
+    def vectors_of(self, embedder: str, ids: Collection[str]) -> dict[str, dict[str, Vector]]:
+        numbers = [int(id.removeprefix(TURN)) for id in ids]
+        rows = self._vectors.texts(embedder, numbers)
+        return by_text((_id(turn), text, vector) for turn, text, vector in rows)
+
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
         with self._database.writing() as db:
             if self._vectors.put(db, embedder, [one.chunk for one in chunks], vectors):

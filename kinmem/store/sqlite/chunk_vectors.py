@@ -78,6 +78,21 @@ class ChunkVectors(ChunkQueue):
         )
         return [(id, _vector_of(vector)) for id, vector in rows]
 
+    def texts(self, embedder: str, ids: Collection[str]) -> list[tuple[str, str, Vector]]:
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            f"""
+            SELECT m.id, coalesce(c.text, m.content), v.embedding
+            FROM memories m JOIN chunks c ON c.memory = m.rowid
+            JOIN vectors_{known[0]} v ON v.chunk = c.id
+            WHERE m.id IN LISTED(?)
+            """,
+            (json.dumps(list(ids)),),
+        )
+        return [(id, text, _vector_of(vector)) for id, text, vector in rows]
+
 
 def _vector_of(stored: bytes) -> Vector:
     import numpy as np

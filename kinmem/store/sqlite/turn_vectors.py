@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import KinmemError
 from kinmem.models import Vector
-from kinmem.store.sql.database import Transaction, state_of
+from kinmem.store.sql.database import Transaction, embedder_of, state_of
 from kinmem.store.sql.turn_queue import TurnQueue
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import MOST_SCANS
@@ -53,6 +53,23 @@ class TurnVectors(TurnQueue):
             "INSERT INTO turn_vectors (embedder, chunk, embedding) VALUES (?, ?, ?)",
             (number, chunk, vector.tobytes()),
         )
+
+    def texts(self, embedder: str, turns: Collection[int]) -> list[tuple[int, str, Vector]]:
+        import numpy as np
+
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            """
+            SELECT c.turn, coalesce(c.text, t.text), v.embedding
+            FROM turn_chunks c JOIN turns t ON t.id = c.turn
+            JOIN turn_vectors v ON v.chunk = c.id AND v.embedder = ?
+            WHERE c.turn IN NUMBERED(?)
+            """,
+            (known[0], json.dumps(list(turns))),
+        )
+        return [(turn, text, np.frombuffer(vector, np.float32)) for turn, text, vector in rows]
 
     # searching
 

@@ -1,0 +1,79 @@
+"""store migrate: a home from files to PostgreSQL, or back."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from kinmem.cli import options as take
+from kinmem.cli.command_context import CommandContext, kin_names
+from kinmem.cli.commands import command
+from kinmem.cli.terminal import one_line
+
+if TYPE_CHECKING:
+    from kinmem.settings import Settings
+    from kinmem.transfer.moving import Moved
+
+PANEL = "Look after"
+SHOWN = 5
+stores = typer.Typer(help="Where memories are kept: files of the home, or PostgreSQL.")
+
+
+@command(stores, "migrate")
+def migrate(
+    context: CommandContext,
+    to: take.ToStore,
+    source: take.FromStore = None,
+    only: take.OnlyKin = None,
+) -> None:
+    """Copy everything of all Kins to another store, and compare both. The source stays as it is.
+    If it was interrupted, the same command goes on."""
+    from kinmem.cli.terminal import progress_bar
+    from kinmem.http.server_tokens import tokens_of
+    from kinmem.wiring.migration import migrate as moved_to
+
+    here, there = _settings(context, source), _settings(context, to)
+    kins = only or kin_names(here)
+    with progress_bar() as progress:
+        done = list(moved_to(here, there, kins, progress=progress))
+    tokens = tokens_of(there).adopt(tokens_of(here).tokens())
+    row = {"kins": [asdict(one) for one in done], "tokens": tokens}
+    context.tell(row, *_cards(done, tokens))
+    if not all(one.is_whole for one in done):
+        raise typer.Exit(1)
+
+
+def _settings(context: CommandContext, place: str | None) -> "Settings":
+    """Return the settings with memories at that place: an address of PostgreSQL, or a home."""
+    if place is None:
+        return context.settings()
+    if place.startswith(("postgresql://", "postgres://")):
+        return context.settings(KINMEM_STORE=place)
+    settings = context.settings()
+    home = Path(place).expanduser().absolute()
+    return replace(settings, home=home, general=replace(settings.general, store=""))
+
+
+def _cards(done: "list[Moved]", tokens: int) -> Iterator[RenderableType]:
+    if not done:
+        yield Text("Nobody has memories there.")
+    for one in done:
+        count = sum(one.records.values())
+        if one.is_whole:
+            told = f"{one.kin}: {count:,} records are the same in both"
+            yield Text(f"{told}; {one.stored:,} of them and {one.vectors:,} vectors are new there.")
+        else:
+            told = ", ".join(map(one_line, one.differing[:SHOWN]))
+            yield Text(
+                f"{one.kin}: {len(one.differing):,} of {count:,} records are not the same: {told}."
+                " If it was in use meanwhile, stop what uses it and move it to an empty place.",
+                style="red",
+            )
+        if one.without_vector:
+            yield Text(f"  {one.without_vector:,} texts have no vector yet", style="dim")
+    if tokens:
+        yield Text(f"{tokens:,} {'token' if tokens == 1 else 'tokens'} for HTTP too.")
