@@ -11,6 +11,7 @@ from kinmem.clock import age_in_words, spoken_date
 from kinmem.conversation.sanitize import disarmed
 from kinmem.models import CATEGORIES, Memory
 from kinmem.models.places import name_of
+from kinmem.text import late
 
 NAME = "kinmem-notes"
 OPENING, CLOSING = f"<{NAME}>", f"</{NAME}>"
@@ -183,20 +184,20 @@ def gone_line(memory: Memory) -> str:
 
 
 _LT, _GT = r"(?:<|&lt;|\\u003c|＜)", r"(?:>|&gt;|\\u003e|＞)"
-_OPEN = re.compile(rf"{_LT}\s{{0,3}}{NAME}\b[^<>&\n]{{0,100}}(?:{_GT}|$)", re.I | re.M)
-_CLOSE = re.compile(rf"{_LT}\s{{0,3}}[/\\]{{1,2}}\s{{0,3}}{NAME}\s{{0,3}}(?:{_GT}|$)", re.I | re.M)
+_OPEN = late(rf"{_LT}\s{{0,3}}{NAME}\b[^<>&\n]{{0,100}}(?:{_GT}|$)", re.I | re.M)
+_CLOSE = late(rf"{_LT}\s{{0,3}}[/\\]{{1,2}}\s{{0,3}}{NAME}\s{{0,3}}(?:{_GT}|$)", re.I | re.M)
 _SIGNS = f"[{STAR}{FULL}{RING}{EMPTY}]"
 # What may precede a line that comes back quoted, bulleted or with a dash.
 _QUOTED = r"[^\w\n\[]{0,16}"
 _LABEL = rf"(?:changed\s)?\[(?:{'|'.join(CATEGORIES)})\]\s"
 _AGE = r"(?:just now|\d+\w+ ago|\d{1,2} \w+ \d{4})"
-_LINE = re.compile(
+_LINE = late(
     rf"{_QUOTED}{_LABEL}.*[^\w\s]\s?{_AGE}\W{{0,8}}|[^\w\n\[]{{0,8}}{_SIGNS}{_QUOTED}{_LABEL}.*"
     rf"|{_QUOTED}{GONE}\W{{0,8}}(?:{FORGOTTEN}|{OUTDATED}):.*|{_QUOTED}{GROUP}\W{{0,8}}{SUMMARY},.*"
     rf"|{_QUOTED}(?:{'|'.join(re.escape(told[:40]) for told in (BRIEF, *GUIDANCE))}).*"
 )
-_HEADING = re.compile(rf"{_QUOTED}{GROUP} .{{1,{SUBJECT_LENGTH}}}")
-_BEGUN = re.compile(rf"{_QUOTED}(?:-\s)?(?:{_SIGNS}|changed\b|\[|{GROUP}|{GONE}).*|\s*-?\s*")
+_HEADING = late(rf"{_QUOTED}{GROUP} .{{1,{SUBJECT_LENGTH}}}")
+_BEGUN = late(rf"{_QUOTED}(?:-\s)?(?:{_SIGNS}|changed\b|\[|{GROUP}|{GONE}).*|\s*-?\s*")
 
 
 def strip_blocks(text: str) -> str:

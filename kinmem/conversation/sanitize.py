@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from kinmem.models import ROLES, Memory
 from kinmem.models.turns import Message
+from kinmem.text import late
 
 # Characters of one memory in a block; recall shows all of it.
 LONGEST = 600
@@ -19,27 +20,27 @@ LONGEST = 600
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLE = "\ufe0f"
 # Unicode's Default_Ignorable_Code_Point, as far as it is not in category Cf.
-_UNSEEN = re.compile(
+_UNSEEN = late(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U000e0000-\U000e0fff]"
 )
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\(\s{0,5}([^()\s]{1,500})[^()\n]{0,200}\)")
+_LINK = late(r"!?\[([^\[\]\n]{0,300})\]\(\s{0,5}([^()\s]{1,500})[^()\n]{0,200}\)")
 # A link whose address contains brackets, a reference, or its definition.
-_LINKS = re.compile(r"\]([(\[:])")
-_TAG_LIKE = re.compile(r"<(?=[\w!?|<:$%&]|\s{0,3}/)")
+_LINKS = late(r"\]([(\[:])")
+_TAG_LIKE = late(r"<(?=[\w!?|<:$%&]|\s{0,3}/)")
 # What our own lines consist of, and what model templates mark roles with.
-_OURS = re.compile(
+_OURS = late(
     r"\[(?=\s{0,3}/?(?:inst|system|sys|user|assistant|context\s{0,3}:|shared\s+by\b|tool\b))", re.I
 )
-_NAME = re.compile(r"kinmem[\s_-]{0,3}notes", re.I)
-_FENCE = re.compile(r"`{2,}|~{2,}")
-_SHAPES = re.compile("[★●◎○▸✗]")
-_BEGINS = re.compile(r"(?:#{1,6}\s+|>+\s+|[=-]{3,}\s*)+")
+_NAME = late(r"kinmem[\s_-]{0,3}notes", re.I)
+_FENCE = late(r"`{2,}|~{2,}")
+_SHAPES = late("[★●◎○▸✗]")
+_BEGINS = late(r"(?:#{1,6}\s+|>+\s+|[=-]{3,}\s*)+")
 
 
 # Everything that str.splitlines or a model reads as the end of a line.
-LINE_END = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-DELIMITER = re.compile(r"(?:<|&lt;|\\u003c|＜)(?=\s{0,3}[/\\]{0,2}\s{0,3}kinmem)", re.IGNORECASE)
+LINE_END = late("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+DELIMITER = late(r"(?:<|&lt;|\\u003c|＜)(?=\s{0,3}[/\\]{0,2}\s{0,3}kinmem)", re.IGNORECASE)
 NOT_A_NAME = ROLES | {"human", "developer"}
 LONGEST_NAME = 80
 
@@ -138,7 +139,7 @@ def _name(text: str) -> str:
 Changes = TypeVar("Changes", bound=Mapping[str, Any])
 # What a reader does not see, or what turns a line around. Visible signs of category Cf, as the
 # Arabic number sign, are none of them.
-_HIDDEN = re.compile(
+_HIDDEN = late(
     "[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3"
     "\U0001d173-\U0001d17a\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
     "\ufff0-\ufff8\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
@@ -160,17 +161,17 @@ _BRACKET = r"(?<!\w)\[(?=\s{0,3}/?(?:inst|system|sys|user|assistant)\s{0,3}\])"
 _ADDRESS = r"<?(?:[a-z][a-z0-9+.-]{0,20}:|//|\\\\|www\.|[{$])"
 _LIVE_LINK = rf"(?<=\])\((?=\s{{0,5}}{_ADDRESS})|(?<=\]):(?=\s{{0,5}}{_ADDRESS})"
 _LIVE_PARTS = f"{_BRACKET}|{_LIVE_LINK}"
-_LIVE = re.compile(f"{_TAG.format(_FRAMES + '|kinmem')}|{_LIVE_PARTS}", re.I)
-_LIVE_BESIDE_OURS = re.compile(f"{_TAG.format(_FRAMES)}|{_LIVE_PARTS}", re.I)
-_ROLE_LINE = re.compile(
+_LIVE = late(f"{_TAG.format(_FRAMES + '|kinmem')}|{_LIVE_PARTS}", re.I)
+_LIVE_BESIDE_OURS = late(f"{_TAG.format(_FRAMES)}|{_LIVE_PARTS}", re.I)
+_ROLE_LINE = late(
     r"([\n\r][ \t>*_#-]{0,8}(?:system|user|assistant|human|developer|tool|instructions?)"
     r"[ \t*_]{0,3}):",
     re.I,
 )
 # An indented member with one word as its value: settings and code, no talk.
-_MEMBER = re.compile(r"[\n\r][ \t]{2,}[a-z]+:[ \t]{1,3}[^\s:]{1,60}[ \t]{0,3}(?=[\n\r]|$)")
+_MEMBER = late(r"[\n\r][ \t]{2,}[a-z]+:[ \t]{1,3}[^\s:]{1,60}[ \t]{0,3}(?=[\n\r]|$)")
 ESCAPED = "⟨U+"
-_ESCAPE = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
+_ESCAPE = late(r"⟨U\+([0-9A-F]{4,6})⟩")
 
 
 def inert(text: str) -> str:

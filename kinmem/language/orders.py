@@ -21,29 +21,30 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from kinmem.language.lexicon import lexicon
+from kinmem.text import late
 
 # Tag characters behind a black flag are a region's flag; variation selectors come one at a time.
-_SMUGGLED = re.compile(
+_SMUGGLED = late(
     "(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0001-\U000e007f]"
     "|[\u202a\u202b\u202d\u202e]|[\u2066-\u2069]{2}"
     "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}|[\u200b\u2060-\u2064\ufeff\u00ad\u180e]{3}"
 )
-_INVISIBLE = re.compile(
+_INVISIBLE = late(
     "[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
-_SPACED = re.compile(r"(?<!\w)(?:\w ){4,60}\w(?!\w)")
-_DOTTED = re.compile(r"(?<![\w.])\w(?P<sign>[._*|~-])(?:\w(?P=sign)){1,60}\w(?!\w)")
+_SPACED = late(r"(?<!\w)(?:\w ){4,60}\w(?!\w)")
+_DOTTED = late(r"(?<![\w.])\w(?P<sign>[._*|~-])(?:\w(?P=sign)){1,60}\w(?!\w)")
 GAPS = {" .. ": r"[^.!?\n]{0,40}?", " . ": r"[^.!?\n]{0,15}?"}
 EVERYTHING = -1
 """All hints."""
 _LOOKALIKE = str.maketrans("аеорсухіјѕԁΙІοΟ", "aeopcyxijsdIIoO")
-_FOREIGN = re.compile("[а-яА-Яіјѕԁα-ωΑ-ΩІ]")
-_MIXED = re.compile(r"\b(?=\w{0,40}[a-zA-Z])(?=\w{0,40}[а-яА-Яіјѕԁα-ωΑ-ΩІ])\w{2,40}\b")
+_FOREIGN = late("[а-яА-Яіјѕԁα-ωΑ-ΩІ]")
+_MIXED = late(r"\b(?=\w{0,40}[a-zA-Z])(?=\w{0,40}[а-яА-Яіјѕԁα-ωΑ-ΩІ])\w{2,40}\b")
 
 
-_LEET = re.compile(r"(?<!\w)(?=\w{0,20}[a-z][013457]{1,2}[a-z])[a-z013457]{4,20}(?!\w)")
+_LEET = late(r"(?<!\w)(?=\w{0,20}[a-z][013457]{1,2}[a-z])[a-z013457]{4,20}(?!\w)")
 _LETTERS = str.maketrans("013457", "oieast")
-_DIGIT = re.compile(r"[013457](?<=[a-z].)(?=[a-z013457])")
+_DIGIT = late(r"[013457](?<=[a-z].)(?=[a-z013457])")
 OWN = frozenset(
     {
         "gives standing orders",
@@ -53,7 +54,7 @@ OWN = frozenset(
     }
 )
 """What people may tell their own assistant."""
-_OTHERS = re.compile(
+_OTHERS = late(
     r"\b(?:the|this|any|every|our|your) (?:user|human|customer|reader)s?\b"
     r"|\b(?:dem|der|den|des) (?:nutzer|benutzer|anwender)|l'utili[sz]at|l'utente|all'utente"
     r"|\b(?:el|al|del) usuario|\b(?:o|ao|do) usuário|用户|ユーザー|사용자|пользовател"
@@ -116,13 +117,13 @@ def may_be_orders(hints: int) -> bool:
 
 MOST_ENCODED, LONGEST_ENCODED = 20, 4000
 """Runs of a text that are decoded, and characters of each."""
-_RUN = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,}={0,2}")
-_HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:\\x|0x)?[0-9A-Fa-f]{2}[ ,:]?){10,}(?![0-9A-Za-z])")
+_RUN = late(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,}={0,2}")
+_HEX = late(r"(?<![0-9A-Za-z])(?:(?:\\x|0x)?[0-9A-Fa-f]{2}[ ,:]?){10,}(?![0-9A-Za-z])")
 _PERCENT, _ENTITY = (
     re.compile("(?:%[0-9A-Fa-f]{2}.{0,30}?){3}"),
     re.compile(r"(?:&#?\w{2,7};.{0,30}?){3}"),
 )
-_ROT13 = re.compile(r"(?i)\b(?:vtaber|qvfertneq|cerivbhf|vafgehpgvba|flfgrz cebzcg|sbetrg nyy)")
+_ROT13 = late(r"(?i)\b(?:vtaber|qvfertneq|cerivbhf|vafgehpgvba|flfgrz cebzcg|sbetrg nyy)")
 
 
 def encoded_in(text: str) -> Iterator[str]:
@@ -220,7 +221,7 @@ def _joined(line: str) -> str:
     return _SPACED.sub(lambda run: run[0].replace(" ", ""), line)
 
 
-WORD = re.compile(r"\w+")
+WORD = late(r"\w+")
 START = 4
 """Letters by which a word is known whose ending may vary."""
 

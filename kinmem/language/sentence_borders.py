@@ -9,30 +9,30 @@ import unicodedata
 from collections.abc import Iterator
 
 from kinmem.language.lexicon import word_class
-from kinmem.text import STOP_WORDS, language_of
+from kinmem.text import STOP_WORDS, language_of, late
 
 # A mark with closing quotes or brackets before white space, or a line end. Chinese and Japanese
 # marks need no space after them.
-END = re.compile(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])\s*|\n+""")
+END = late(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])\s*|\n+""")
 
 # Titles and parts of addresses that precede a name and look like words. Those without a vowel (Dr,
 # Nr) are recognised by that.
 TITLES = word_class("before_names")
-LAST_WORD = re.compile(r"(\S*)\.\Z")
-NEXT_WORD = re.compile(r"[^\W_]+")
+LAST_WORD = late(r"(\S*)\.\Z")
+NEXT_WORD = late(r"[^\W_]+")
 OPENING = "\"'“‘„«»([{<*_"
 # Matches e.g., U.S., Ph.D., J.-B.
-DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
+DOTTED = late(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
 # Spanish doubles the letters of a shortened plural: EE. UU.
-DOUBLED = re.compile(r"([A-Z])\1")
+DOUBLED = late(r"([A-Z])\1")
 # A name goes on behind these if the next word has no capital.
 COMPANY = frozenset("inc ltd corp co cia bros".split())
 # Matches No. 5: what begins so belongs to what it counts.
-NUMBERED = re.compile(r"(?:no|nr|n|art|fig|vol|num)\b[.º°]?\s?\d", re.IGNORECASE)
-ROMAN = re.compile(r"[IVXLC]{2,}")
-NUMBER = re.compile(r"v?\d+(?:\.\d+)*")
-IN_NAME = re.compile(r"[^\W_]{2,3} [A-ZÀ-Þ][^\W\d_]")
-YEAR = re.compile(r"\d{4}")
+NUMBERED = late(r"(?:no|nr|n|art|fig|vol|num)\b[.º°]?\s?\d", re.IGNORECASE)
+ROMAN = late(r"[IVXLC]{2,}")
+NUMBER = late(r"v?\d+(?:\.\d+)*")
+IN_NAME = late(r"[^\W_]{2,3} [A-ZÀ-Þ][^\W\d_]")
+YEAR = late(r"\d{4}")
 VOWELS = frozenset("aeiouyæøœ")
 # Most abbreviations have no more letters than this. Joining two sentences costs less than cutting
 # one in half.

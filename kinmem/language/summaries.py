@@ -6,7 +6,6 @@ one chosen sentence says counts little for the next. Pure, and the same every ti
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -18,17 +17,17 @@ from kinmem.text import STOP_WORDS, cut, language_of, late, words
 LOOKED_AT = 200_000
 """Characters; of a longer text as much is read, in stretches from all of it."""
 STRETCHES = 40
-SENTENCE = re.compile(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=\S)|(?<=[。！？])\s*""")
-PARAGRAPHS = re.compile(r"\n[ \t]*\n")
-UNTOLD = re.compile(r" {0,3}(?:#{1,6}\s|```|~~~|\||={3,}\s*$|-{3,}\s*$)|\s{4,}\S*[{};=()]\S*\s*$")
+SENTENCE = late(r"""(?<=[.!?…])["'”’)\]*_]*\s+(?=\S)|(?<=[。！？])\s*""")
+PARAGRAPHS = late(r"\n[ \t]*\n")
+UNTOLD = late(r" {0,3}(?:#{1,6}\s|```|~~~|\||={3,}\s*$|-{3,}\s*$)|\s{4,}\S*[{};=()]\S*\s*$")
 """Headings, code and tables: they are no sentences."""
-MARK = re.compile(r"\A\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
-LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,500}\)")
-EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`")
-TAG = re.compile(r"</?[a-zA-Z!?][^<>]{0,300}>")
-MARKUP = re.compile(r"""[<>{}|\\]|\w=["']|&\w{2,8};|\w\(\)|;\s*\Z|\$\w|::|://""")
+MARK = late(r"\A\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
+LINK = late(r"!?\[([^\]]{0,300})\]\([^)]{0,500}\)")
+EMPHASIS = late(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`")
+TAG = late(r"</?[a-zA-Z!?][^<>]{0,300}>")
+MARKUP = late(r"""[<>{}|\\]|\w=["']|&\w{2,8};|\w\(\)|;\s*\Z|\$\w|::|://""")
 """What is left of programs, tables and pages."""
-ENDED = re.compile(r"""[.!?…。！？]["'”’»)\]]*\Z""")
+ENDED = late(r"""[.!?…。！？]["'”’»)\]]*\Z""")
 SHORT_LINE = 0.7
 """Share of the longest line of a paragraph below which one that has no end is a heading, or a row
 of a table."""
@@ -38,8 +37,8 @@ MOST_SIGNS = 0.3
 """Share of a sentence that is neither letters nor spaces."""
 LEANS = late(rf"(?i)(?:{either('leans')})\b")
 CUE = late(rf"(?i)\b(?:{either('cue')})\b")
-NUMBER = re.compile(r"\d+")
-DETAIL = re.compile(r"(?<=[\w,;] )[A-ZÄÖÜÉÈ][\w-]+|\d[\d.,:%-]*")
+NUMBER = late(r"\d+")
+DETAIL = late(r"(?<=[\w,;] )[A-ZÄÖÜÉÈ][\w-]+|\d[\d.,:%-]*")
 LEAST_WORDS, MOST_CHARACTERS = 3, 400
 """Content words that say something; characters that are still one sentence."""
 MOST_DETAILS = 4

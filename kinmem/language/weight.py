@@ -18,7 +18,7 @@ from kinmem.language.lexicon import word_class
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.vocabulary import FUNCTION_WORDS, MODALS, NEGATORS, PAST, QUANTITIES, TENSES
 from kinmem.models import ROLES, Category
-from kinmem.text import STOP_WORDS, words
+from kinmem.text import STOP_WORDS, late, words
 
 ABOUT_SELF = 0.05
 PREFERENCE = 0.05
@@ -31,15 +31,13 @@ QUESTION = 0.08
 # What comes first tells; scanning the rest of a long text would only cost time.
 HEAD = 400
 
-SELF = re.compile(r"\b(?:I|I['’]m|I['’]ve|my|we|our)\b")
-PREFERS = re.compile(
+SELF = late(r"\b(?:I|I['’]m|I['’]ve|my|we|our)\b")
+PREFERS = late(
     r"\bI(?:['’]d| would)? (?:\w+ )?(?:prefer|like to|love|hate|enjoy)"
     r"|[Mm]y (?:preference|favou?rite)\b"
 )
-INSTRUCTS = re.compile(
-    r"\W*(?:please )?(?:always|never|from now on|remember|whenever)\b", re.IGNORECASE
-)
-PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+INSTRUCTS = late(r"\W*(?:please )?(?:always|never|from now on|remember|whenever)\b", re.IGNORECASE)
+PROPER = late(r"(?<=[a-z,] )[A-Z][a-z]+")
 TIMES = word_class("times")
 
 
@@ -65,7 +63,7 @@ SPECIFIC_WORDS = word_class("specific")
 PRESSING = word_class("pressing")
 """Words that say by when or on which day; "last summer" makes nothing more pressing."""
 NEGATIVE = word_class("negators", "concord", "negative")
-NUMBER = re.compile(r"\d")
+NUMBER = late(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,24 +126,24 @@ LONGEST = 40
 _SAYING = word_class("saying")
 _EMPTY = _SAYING | FUNCTION_WORDS | PRESSING | MODALS | NEGATORS | PAST | QUANTITIES | TENSES
 
-_ADDRESS = re.compile(
+_ADDRESS = late(
     r"(?:https?://|www\.)\S+|\S+@\S+|\[\[[^\[\]]*\]\]|\b[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4}\b",
     re.IGNORECASE,
 )
 _HAN, _KANA, _HANGUL = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff", "\u30a0-\u30ff", "\uac00-\ud7af"
-_TERM = re.compile(
+_TERM = late(
     rf"(?P<han>[{_HAN}々]+)|(?P<katakana>[{_KANA}]+)|(?P<hangul>[{_HANGUL}]+)"
     rf"|(?P<word>(?:(?![{_HAN}{_KANA}{_HANGUL}\u3040-\u309f\u0e00-\u0eff\u1780-\u17ff])[^\W_])+)"
 )
 # A run of Chinese has no spaces: it is cut at what only holds a sentence together.
-_PARTICLES = re.compile(
+_PARTICLES = late(
     "每天|喜欢|[的了是在和与及或我你您他她它们这那有不也就都要会能可很最着过把被给让对从到为以于之而但"
     "吗呢吧啊个每用去来说请没无将曾还又再只喝吃住买做看想]"
 )
-_JAPANESE = re.compile("[\u3040-\u30ff]")
+_JAPANESE = late("[\u3040-\u30ff]")
 _LONGEST_RUN = 6
 """Characters between two of them that are taken for a word, or for two that belong together."""
-_KOREAN_ENDING = re.compile("(?:에서|에게|으로|까지|부터|은|는|이|가|을|를|의|에|도|와|과|로)$")
+_KOREAN_ENDING = late("(?:에서|에게|으로|까지|부터|은|는|이|가|을|를|의|에|도|와|과|로)$")
 
 
 def keywords(text: str, language: str) -> list[str]:

@@ -44,6 +44,7 @@ from kinmem.models import (
 )
 from kinmem.models.places import place_of, spoken_of
 from kinmem.store.base import Store
+from kinmem.text import late
 from kinmem.validation import (
     checked_category,
     checked_confidence,
@@ -80,17 +81,17 @@ LEAST_WORTH = 0.25
 # Categories that hold everywhere, and those that hold in their project alone.
 PERSONAL = frozenset({"identity", "relationship"})
 BOUND = frozenset({"decision"})
-OF_ME = re.compile(
+OF_ME = late(
     r"\bI\b|\bI['’]|(?i:\b(?:my|mine|me|myself|ich|mich|mir|meine?[mnrs]?|je|j['’]\w+|moi|mon|mes"
     r"|yo|mis?|conmigo|mio|mia|miei|eu|meus?|minhas?)\b|\bthe user\b)|我(?!们)"
 )
-OF_A_PROJECT = re.compile(
+OF_A_PROJECT = late(
     r"\b(?:repo(?:sitor\w+)?|project|codebase|app|branch|backend|frontend|service|projekt\w*"
     r"|projets?|dépôt|proyecto|repositorio|progetto|projeto)\b",
     re.IGNORECASE,
 )
 # How an assistant is to talk is what somebody likes.
-OF_TALK = re.compile(
+OF_TALK = late(
     r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|speak|talk|address|call me|antwort\w*|sprich"
     r"|siez\w*|duz\w*|répond\w*|parle\w*|tutoie\w*|vouvoie\w*|respond\w*|contest\w*|habl[ae]\w*|tutéame"
     r"|trata\w*|rispond\w*|parla\w*)\b",

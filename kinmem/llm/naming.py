@@ -7,7 +7,6 @@ with a memory (stage 1b of learning): what a model found and what rules found.
 
 import logging
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from kinmem.errors import ModelError
 from kinmem.language import join_knowledge, knowledge, names_by_capitals
 from kinmem.llm.base import Judge
 from kinmem.models import Entity, EntityType, Knowledge, Memory, Note
+from kinmem.text import late
 
 logger = logging.getLogger(__name__)
 
@@ -43,11 +43,11 @@ LIKELY = 0.3
 TYPED = 0.5
 # Seconds for one text. The longest that is read takes a tenth.
 PATIENCE = 1.0
-NO_BLANKS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\u9fff\uf900-\ufaff]")
+NO_BLANKS = late(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\u9fff\uf900-\ufaff]")
 # The last word of a name and what separates it from the next, if both are one name.
-JOINS = re.compile(r"\w*[ -]$|\w{1,3}\. $|[OoDd]['’]$")
+JOINS = late(r"\w*[ -]$|\w{1,3}\. $|[OoDd]['’]$")
 PUNCTUATION = " \t\n.,;:!?\"'“”‘’«»()[]{}<>*_`。，！？、；：（）《》「」"
-ABBREVIATED = re.compile(r"\b(?:\w\.)+$")
+ABBREVIATED = late(r"\b(?:\w\.)+$")
 
 
 class Naming:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from kinmem.language import vocabulary
 from kinmem.language.lexicon import word_class
 from kinmem.language.same.lexemes import Lexeme, lexemes
-from kinmem.text import folded, words
+from kinmem.text import folded, late, words
 
 LONGEST = 8
 """Words of a lead-in; what is longer says something."""
@@ -21,12 +21,12 @@ _MANY = 4
 
 # About talking, reminding, knowing and repeating: how such words begin, without accents.
 _TALK = word_class("talk_stems")
-_TALKS = re.compile(rf"(?:{'|'.join(sorted(_TALK))})\w{{0,8}}")
+_TALKS = late(rf"(?:{'|'.join(sorted(_TALK))})\w{{0,8}}")
 _SHORT = word_class("talk_words")
 """What is not bent, or is too short for a beginning: klar, but not Klara."""
 _SLIGHT = word_class("talk_slight")
 """What may stand in a lead-in and makes none: only I, you and I."""
-_FORGETS = re.compile(r"(?:forget|vergess|vergiss|oubli|olvid|dimentic|esquec)\w*")
+_FORGETS = late(r"(?:forget|vergess|vergiss|oubli|olvid|dimentic|esquec)\w*")
 _CARRYING = vocabulary.FUNCTION_WORDS | vocabulary.NEGATORS
 _UNTRUE = word_class("untrue")
 _FACTS = _UNTRUE | {
@@ -35,15 +35,13 @@ _FACTS = _UNTRUE | {
     if word not in _SHORT | _SLIGHT and not _TALKS.fullmatch(word)
 }
 
-_MARKUP = re.compile(
-    r"(?:[>*•·●★◎○▸|#_~`\"“”„«»'‘’\s]|[-–—+](?=\s)|\d{1,2}[.)]\s|\[[^\W\d_]{3,20}\])*"
-)
+_MARKUP = late(r"(?:[>*•·●★◎○▸|#_~`\"“”„«»'‘’\s]|[-–—+](?=\s)|\d{1,2}[.)]\s|\[[^\W\d_]{3,20}\])*")
 _BEHIND = " \t\n*_~`\"“”„«»'‘’"
-_ENDS = re.compile(
+_ENDS = late(
     r"\s?(?P<label>:)\s+|\s?[,;]\s+|\s[-–—]{1,2}\s+|—|\s(?:that|dass|daß|que|che)\s+", re.IGNORECASE
 )
-_LEADS_OUT = re.compile(r"\s?[,;:]\s+|\s?[-–—]{1,2}\s+")
-_SPACE = re.compile(r"\s+")
+_LEADS_OUT = late(r"\s?[,;:]\s+|\s?[-–—]{1,2}\s+")
+_SPACE = late(r"\s+")
 
 
 def stated(text: str) -> str:

@@ -41,16 +41,16 @@ BINDING = (
 STRETCHES = frozenset({"h", "day", "week", "month", "year"})
 PERHAPS = table("amounts", "perhaps")
 """Words that may be numbers: of what is known they are, of what is new they need not be."""
-_ONE = re.compile(r"(?<![\d.,:/-])1(?![\d.,:/-]*\d)")
+_ONE = late(r"(?<![\d.,:/-])1(?![\d.,:/-]*\d)")
 """In digits; as a word it is an article as well."""
-_DATE = re.compile(r"(?P<year>\d{4}|-)(?:-(?P<month>\d\d))?(?:-(?P<day>\d\d))?")
-_PLAIN = re.compile(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
-_ROW = re.compile(rf"(?:{UNSPACED.pattern})+")
-_EQUALS = re.compile(r"\s?=+\s?")
+_DATE = late(r"(?P<year>\d{4}|-)(?:-(?P<month>\d\d))?(?:-(?P<day>\d\d))?")
+_PLAIN = late(r"[^\W\d_]+(?:['’.-][^\W\d_]+)*")
+_ROW = late(rf"(?:{UNSPACED.pattern})+")
+_EQUALS = late(r"\s?=+\s?")
 _PER = late(rf"(?<=[\w€$£¥])/(?=(?:{'|'.join(map(re.escape, amounts.UNITS))})\b)", re.IGNORECASE)
 _HALF = late(rf"[\d\s][ap]\.?m\b|{amounts.HALVES['a']}|{amounts.HALVES['p']}", re.IGNORECASE)
-_NUMBERED = re.compile(r"\bno\.\s?(?=\d)", re.IGNORECASE)
-_CAPITAL = re.compile(r"(?<=[\w,;:'’)] )[\"'“(]?([A-ZÀ-ÞА-Я][\w-]+)")
+_NUMBERED = late(r"\bno\.\s?(?=\d)", re.IGNORECASE)
+_CAPITAL = late(r"(?<=[\w,;:'’)] )[\"'“(]?([A-ZÀ-ÞА-Я][\w-]+)")
 
 
 def by_capitals(text: str) -> Iterator[str]:

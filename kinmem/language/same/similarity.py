@@ -11,6 +11,7 @@ from hashlib import blake2b
 from kinmem.language import vocabulary
 from kinmem.language.same.atoms import Atoms, Contrast, contrast, is_content, opposed
 from kinmem.language.same.lexemes import case_counts
+from kinmem.text import late
 
 
 class Kinship(Enum):
@@ -109,8 +110,8 @@ def _stands_in(part: Atoms, whole: Atoms) -> bool:
     )
 
 
-_BULLET = re.compile(r"^[-*•·]\s+")
-_STOPS = re.compile(r"(?<=[^\s.!…,;:])[.!…,;:]+$")
+_BULLET = late(r"^[-*•·]\s+")
+_STOPS = late(r"(?<=[^\s.!…,;:])[.!…,;:]+$")
 _QUOTES = "\"'“”„«»‘’`"
 
 
@@ -144,7 +145,7 @@ def _cased(words: list[str]) -> Iterator[str]:
         before = word
 
 
-_RAISED = re.compile("[¹²³⁰⁴-⁹¼½¾⅓⅔]")
+_RAISED = late("[¹²³⁰⁴-⁹¼½¾⅓⅔]")
 _SECRETS = {"password", "passphrase", "passwort", "token", "key", "code", "pin", "secret"}
 
 
@@ -218,9 +219,7 @@ def _has_another_value(side: Atoms, values: set[str]) -> bool:
 
 
 # Signs that turn a statement round, or a number into another: >= and <=, 5' and 5", 10² and 10.
-_MARKS = re.compile(
-    r"[<>=≤≥≠±~^¹²³⁰⁴-⁹¼½¾⅓⅔]|(?<=\d)['\"′″](?!\d)|\?\s*$|\ba (?:few|little)\b", re.I
-)
+_MARKS = late(r"[<>=≤≥≠±~^¹²³⁰⁴-⁹¼½¾⅓⅔]|(?<=\d)['\"′″](?!\d)|\?\s*$|\ba (?:few|little)\b", re.I)
 
 
 def _marks(text: str) -> list[str]:

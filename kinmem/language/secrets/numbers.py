@@ -9,21 +9,23 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 
+from kinmem.text import late
+
 Span = tuple[int, int]
 
-_CARD = re.compile(r"\d(?<![\w.-].)(?:[ -]?\d){12,18}(?![\w-]|[.]\d)", re.ASCII)
-_ISSUED = re.compile(
+_CARD = late(r"\d(?<![\w.-].)(?:[ -]?\d){12,18}(?![\w-]|[.]\d)", re.ASCII)
+_ISSUED = late(
     r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}"
     r"|35\d{14}|6(?:011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17}"
 )
-_CARD_CODE = re.compile(
+_CARD_CODE = late(
     r"(?<![\w/.,:+-])(?!(?:19|20)\d\d)\d{3,4}(?![\w/:%€$£-]| ?[€$£]|[.,]\d)", re.ASCII
 )
 """The first number behind a card's that is neither a date nor a price."""
 CODE_WITHIN = 80
 AMERICAN_EXPRESS = ("34", "37")
 """Its codes have four digits."""
-_PERSON = re.compile(
+_PERSON = late(
     r"(?<![\w.-])(?:"
     r"(?P<es>\d{8}-?[A-HJ-NP-TV-Z]|[XYZ]-?\d{7}-?[A-HJ-NP-TV-Z])"
     r"|(?P<it>[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z])"
@@ -42,7 +44,7 @@ _PERSON = re.compile(
 
 FEW = 3
 """Different digits that test cards have: 4242 4242 4242 4242, 4111 1111 1111 1111."""
-FOR_TESTS = re.compile(r"(?i)test|sandbox|example|dummy|beispiel|prueba|essai|prova|ejemplo|exemp")
+FOR_TESTS = late(r"(?i)test|sandbox|example|dummy|beispiel|prueba|essai|prova|ejemplo|exemp")
 
 
 def numbers(text: str) -> Iterator[tuple[str, Span]]:

@@ -20,13 +20,14 @@ from kinmem.language.secrets.kinds import (
 )
 from kinmem.language.secrets.numbers import is_account, numbers
 from kinmem.language.secrets.values import FIRST_UNSPACED, bare, is_random, stands_for_one
+from kinmem.text import late
 
 REMOVED = "[secret removed]"
 _BLANK = "[" + " " * (len(REMOVED) - 2) + "]"
 """As long, and nothing to find in it."""
-_RUN = re.compile(r"[\w.:/+=~$-]{16,}+")
+_RUN = late(r"[\w.:/+=~$-]{16,}+")
 """No format is shorter, and none but the spaced ones has another character."""
-_DIGIT = re.compile("[0-9]")
+_DIGIT = late("[0-9]")
 """No format is without one."""
 EXAMPLE = "example"
 """Stands in the keys of documentation: AKIAIOSFODNN7EXAMPLE."""
@@ -77,9 +78,9 @@ def secret_kinds(text: str) -> list[str]:
 
 _GAP = "[\\s\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]{0,10}"
 _WORD = _GAP.join("private")
-_OPENS = re.compile(rf"[<＜]{_GAP}{_WORD}(?![\w-])[^<>＜＞]{{0,100}}[>＞]", re.IGNORECASE)
-_CLOSES = re.compile(rf"[<＜]{_GAP}/{_GAP}{_WORD}{_GAP}[>＞]", re.IGNORECASE)
-_IN_BRACKETS = re.compile(r"\[private\].*?\[/private\]", re.IGNORECASE | re.DOTALL)
+_OPENS = late(rf"[<＜]{_GAP}{_WORD}(?![\w-])[^<>＜＞]{{0,100}}[>＞]", re.IGNORECASE)
+_CLOSES = late(rf"[<＜]{_GAP}/{_GAP}{_WORD}{_GAP}[>＞]", re.IGNORECASE)
+_IN_BRACKETS = late(r"\[private\].*?\[/private\]", re.IGNORECASE | re.DOTALL)
 
 
 def without_private(text: str) -> str:
@@ -101,7 +102,7 @@ def without_private(text: str) -> str:
 
 
 Span = tuple[int, int]
-_UNSEEN = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
+_UNSEEN = late("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
 """Between the letters of a key they break its format, and nobody sees them."""
 
 

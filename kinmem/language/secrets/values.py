@@ -9,51 +9,47 @@ import http
 import re
 
 from kinmem.language.lexicon import word_class
-from kinmem.text import STOP_WORDS
+from kinmem.text import STOP_WORDS, late
 
 _EXPRESSIONS = word_class("expressions")
 """What stands for a value in code and in documentation."""
 FIRST_UNSPACED = "\u3040"
 """From here on scripts have no spaces: a sentence goes on, and nobody types it as a password."""
-_BEFORE_UNSPACED = re.compile(f"[^{FIRST_UNSPACED}-\U0010ffff]++")
+_BEFORE_UNSPACED = late(f"[^{FIRST_UNSPACED}-\U0010ffff]++")
 _DIFFERENT = 6
 """A body of fewer different characters is somebody's XXXX or 0000, not a key."""
 _OF_CODE = ("[", "password", "passwd", "_hash", "credential")
-_CALL = re.compile(r"[a-z_][\w.]*\(")
+_CALL = late(r"[a-z_][\w.]*\(")
 _ALGORITHMS = frozenset(hashlib.algorithms_available) | {"argon2", "argon2i", "argon2id", "pbkdf2"}
 """What a password is hashed with."""
 STATES = frozenset(str(state.value) for state in http.HTTPStatus)
 """404: what a server answers, and no door has as its code."""
-_COUNTED = re.compile(r"\d{1,2}[\u3040-\u9fff\uac00-\ud7af]")
+_COUNTED = late(r"\d{1,2}[\u3040-\u9fff\uac00-\ud7af]")
 """10文字以上: how many, in scripts without spaces."""
-_SYMBOL = re.compile(r"[!@#$%^&*+=?]")
-_MEASURE = re.compile(r"[\d.,/:x-]+[a-zA-Zµ%°/²³]{0,6}")
+_SYMBOL = late(r"[!@#$%^&*+=?]")
+_MEASURE = late(r"[\d.,/:x-]+[a-zA-Zµ%°/²³]{0,6}")
 SHORTEST_NUMBER, OF_AN_ACCOUNT = 4, 6
 """Digits."""
 _SHORTEST_MADE_UP = 8
-_SIGN_WITHIN = re.compile(r"(?<=[^\W_])[!#$%&*+^_~.@?-]+(?=[^\W_])")
+_SIGN_WITHIN = late(r"(?<=[^\W_])[!#$%&*+^_~.@?-]+(?=[^\W_])")
 """Between letters and digits."""
-_ODD_SIGN = re.compile("[!&$]")
+_ODD_SIGN = late("[!&$]")
 """A sign that stands in few names."""
-_ADDRESS = re.compile(
-    r"[/\\]|://|@[\w-]+\.|^[\w.-]+:\d+$|\.[A-Za-z]{1,5}$|^\.|^-|^\d[\d.,:/%-]*\w{0,5}$"
-)
-_VERSION = re.compile(r"[vV]?[A-Za-z]*[-_.]?\d+(?:[.-]\d+)*[A-Za-z]{0,4}")
+_ADDRESS = late(r"[/\\]|://|@[\w-]+\.|^[\w.-]+:\d+$|\.[A-Za-z]{1,5}$|^\.|^-|^\d[\d.,:/%-]*\w{0,5}$")
+_VERSION = late(r"[vV]?[A-Za-z]*[-_.]?\d+(?:[.-]\d+)*[A-Za-z]{0,4}")
 """Argon2, SHA-256, utf8, Python3.12, web113: a name and its number."""
-_NAME = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*|[A-Z0-9]+(?:[-_][A-Z0-9]+)*")
+_NAME = late(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*|[A-Z0-9]+(?:[-_][A-Z0-9]+)*")
 """mon-2, db-prod-01, MAX_RETRIES_2: names of things are in letters of one height."""
-_OF_CODE_OR_PATTERN = re.compile(
+_OF_CODE_OR_PATTERN = late(
     r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|%[0-9A-F]{2}|\d-\d.*[a-zA-Z]-[a-zA-Z]|[a-z]-[a-z].*\d-\d"
 )
 """httpx2.Request, Chat%20on, 0-9a-fA-F."""
-_HASH = re.compile(
-    r"(?:[0-9a-f]{2}){16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
-)
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_DATE = re.compile(
+_HASH = late(r"(?:[0-9a-f]{2}){16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_YEAR = late(r"(?:19|20)\d\d")
+_DATE = late(
     r"(?:\d{1,2}([./ -])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([./-])\d\d\2\d\d)(?![\d-]|\.\d)"
 )
-_PHONE = re.compile(r"0\d{2,4} (?:\d{6,8}|\d{3} \d{4})")
+_PHONE = late(r"0\d{2,4} (?:\d{6,8}|\d{3} \d{4})")
 COMMON = frozenset().union(*STOP_WORDS.values())
 
 

@@ -5,7 +5,6 @@ scripts/train_worth.py from training/talk/. Above it stand vetoes that need no j
 """
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +17,7 @@ from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
 from kinmem.language.talk.wording import Wording
 from kinmem.language.weight import Weight
 from kinmem.models import Category
-from kinmem.text import words
+from kinmem.text import late, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,13 +28,13 @@ READ = 400
 HAN = "\u3400-\u9fff"
 """Written without spaces: each character is a piece, and pairs and triples of them are."""
 LETTERS = rf"[^\W{HAN}]+"
-TOKEN = re.compile(rf"https?://\S+|`[^`\n]*`|[{HAN}]|{LETTERS}(?:['’]{LETTERS})*|[^\w\s]")
-WORD = re.compile(r"\w")
+TOKEN = late(rf"https?://\S+|`[^`\n]*`|[{HAN}]|{LETTERS}(?:['’]{LETTERS})*|[^\w\s]")
+WORD = late(r"\w")
 QUOTES = '"“”„«»'
 SYMBOLS = frozenset("{}[]<>=|\\/_*&^%$#@~+;")
-STAMP = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\b\d{1,3}(?:\.\d{1,3}){3}\b")
-CALL = re.compile(r"\w\(\S*\)|\w+\.\w+:\d+|\b\w+(?:Error|Exception)\b|0x[0-9a-f]+|::|->|=>")
-FIELD = re.compile(r"[A-Z][\w-]{1,16}: \S")
+STAMP = late(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\b\d{1,3}(?:\.\d{1,3}){3}\b")
+CALL = late(r"\w\(\S*\)|\w+\.\w+:\d+|\b\w+(?:Error|Exception)\b|0x[0-9a-f]+|::|->|=>")
+FIELD = late(r"[A-Z][\w-]{1,16}: \S")
 WEIGHTS = {"w": 4.0, "c": 2.1, "s": 2.5, "b": 0.75, "a": 0.75, "m": 0.75}
 """By the first letter of a piece: words, parts of words, shape, before, after, message."""
 

@@ -145,7 +145,7 @@ def _is_of_past(statement: str) -> bool:
     return bool(LOOKING_BACK.search(plain) or PAST_FORM.search(plain))
 
 
-NAMED = re.compile(r"(?<=\w )[^\W\d_a-zß-ÿ][\w-]+")
+NAMED = late(r"(?<=\w )[^\W\d_a-zß-ÿ][\w-]+")
 """A capital, and not at the beginning."""
 
 
@@ -154,10 +154,10 @@ CALENDAR = late(f"(?i){pattern('time_names', 'calendar')}")
 """Words within a time that have a capital of their own in English."""
 NOUNS = frozenset({"Heute", "Gestern", "Vorgestern", "Morgen", "Übermorgen"})
 """In German only these are no time where they have a capital: der Morgen, die Zeitung Heute."""
-BEGINS = re.compile(r"(?:\A|[.!?…:;\n]|[-–—] |\A\W{1,8})[\s\"'“„«¡¿(]*\Z")
+BEGINS = late(r"(?:\A|[.!?…:;\n]|[-–—] |\A\W{1,8})[\s\"'“„«¡¿(]*\Z")
 """In front of a first word, where any word has a capital."""
-CAPITAL_BEFORE = re.compile(r"(?P<before>[\w’']+) (?P<name>[^\W\d_][\w’'-]+) \Z")
-CAPITAL_BEHIND = re.compile(r" [^\W\d_a-zß-ÿ][^\W\d_]")
+CAPITAL_BEFORE = late(r"(?P<before>[\w’']+) (?P<name>[^\W\d_][\w’'-]+) \Z")
+CAPITAL_BEHIND = late(r" [^\W\d_a-zß-ÿ][^\W\d_]")
 DETERMINER = late(f"(?i)(?:{pattern('time_names', 'determiner')})")
 TITLED = late(rf"(?i)(?:{pattern('time_names', 'titled')})\b")
 """Behind a title: Yesterday by the Beatles."""
@@ -168,8 +168,8 @@ HABIT = late(pattern("time_names", "habit"))
 """Before a weekday that comes again and again: every second Thursday, on a Sunday."""
 RANGE_BEHIND = late(pattern("time_names", "range_behind"))
 RANGE_BEFORE = late(pattern("time_names", "range_before"))
-CLAUSE = re.compile(r"(?:\A|[,;:.!?(–—-] ?|\b(?:and|but|so|then|because) )\Z")
-ENDS = re.compile(r"""[ "')\]]?(?:\Z|[?.!,;:](?!\w))| (?:and|but|because|with|at|in|to|for)\b""")
+CLAUSE = late(r"(?:\A|[,;:.!?(–—-] ?|\b(?:and|but|so|then|because) )\Z")
+ENDS = late(r"""[ "')\]]?(?:\Z|[?.!,;:](?!\w))| (?:and|but|because|with|at|in|to|for)\b""")
 
 
 def is_name(anchor: Anchor, text: str, plain: Plain, language: Language) -> bool:
