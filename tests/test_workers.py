@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,6 +27,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from kinmem.cli import main
 from kinmem.http.server_tokens import tokens_of
 from kinmem.http.telemetry import without_contents
+from kinmem.serve import Services
+from kinmem.service import Service
 from kinmem.settings import load
 from tests import postgres
 from tests.test_http import ROOT, Running, start, streamable
@@ -296,3 +298,25 @@ def test_traces_tell_neither_what_errors_say_nor_what_is_no_tool_of_ours() -> No
     told = [span.to_json() for span in sent.get_finished_spans()]
     assert [json.loads(one)["name"] for one in told] == ["tools/call recall", "tools/call"]
     assert "xyzzy" not in "".join(told)
+
+
+def test_a_kin_stays_open_while_it_imports(
+    service_of: Callable[..., Service], tmp_path: Path
+) -> None:
+    service_of("ana").memorize("The cellar is dry")
+    service_of("ana").export(tmp_path / "ana.jsonl")
+    services = Services(load({"KINMEM_HOME": tmp_path / "elsewhere", "KINMEM_KIN": "ana"}))
+    there = services.get()
+    assert there.settle(60)
+
+    def much_later(*progress: object) -> None:
+        services._used = dict.fromkeys(services._used, -1e9)
+        services._close_idle()
+
+    there.import_(tmp_path / "ana.jsonl", progress=much_later)
+
+    assert services.get() is there
+    assert there.settle(60)
+    much_later()
+    assert services.get() is not there
+    services.close()

@@ -18,6 +18,10 @@ logger = logging.getLogger(__name__)
 class WaitingKins(Protocol):
     """Where the Kins of all processes are."""
 
+    def say_alive(self) -> None:
+        """Say that this process lives, more often than once in 45 seconds."""
+        ...
+
     def take(self) -> str | None:
         """Return a Kin whose work waits, which no other process is given for some time."""
         ...
@@ -42,9 +46,10 @@ def _look(
     ending: threading.Event,
 ) -> None:
     server = None
-    while not ending.wait(EVERY_SECONDS):
+    while not ending.wait(0 if server is None else EVERY_SECONDS):
         try:
             server = server or connect()
+            server.say_alive()
             while not ending.is_set() and (kin := server.take()) is not None:
                 open_kin(kin)
             tidy()

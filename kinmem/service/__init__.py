@@ -171,8 +171,8 @@ class Service:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether no background work is being done."""
-        return self.components.background.outcome is not None
+        """Whether no background work is being done, and no call that may take long."""
+        return self.components.background.outcome is not None and not self.components.long_calls
 
     def close(self) -> None:
         """Stop background work and close the files. Pending work continues at the next opening."""

@@ -1,11 +1,12 @@
 """The objects that a Kin's memory is made of, each built once and put together here."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
+from threading import Lock
 
 from kinmem.backup.backups import Backups
 from kinmem.backup.erasure import ErasesInBackups
@@ -201,6 +202,30 @@ class Ground:
         return timedelta(days=self.settings.general.purge_days)
 
 
+class LongCalls:
+    """Counts calls that may take longer than a memory stays open without being called."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one during the block."""
+        self._add(1)
+        try:
+            yield
+        finally:
+            self._add(-1)
+
+    def _add(self, count: int) -> None:
+        with self._lock:
+            self._count += count
+
+
 @dataclass(frozen=True, slots=True)
 class Components:
     """What the groups of Service's methods share."""
@@ -219,6 +244,7 @@ class Components:
     indexing: Indexing
     cycle: Cycle
     background: Background
+    long_calls: LongCalls = field(default_factory=LongCalls)
 
 
 def components(ground: Ground, patience: float | None, *, resident: bool) -> Components:

@@ -156,6 +156,7 @@ class Care:
         self._indexing = components.indexing
         self._renewal = components.renewal
         self._background = components.background
+        self._long_calls = components.long_calls
 
     def sleep(
         self,
@@ -174,13 +175,14 @@ class Care:
         self._background.await_ready()
         if not dry_run:
             self._store.flush_use()
-        return self._cycle.sleep(
-            names,
-            dry_run=dry_run,
-            compress=compress,
-            stopping=lambda: self._background.closing,
-            progress=progress,
-        )
+        with self._long_calls.one():
+            return self._cycle.sleep(
+                names,
+                dry_run=dry_run,
+                compress=compress,
+                stopping=lambda: self._background.closing,
+                progress=progress,
+            )
 
     def sleep_if_due(self) -> Run | None:
         """Learn what waits, and finish the sleep cycle if one is due."""
@@ -194,14 +196,16 @@ class Care:
     def summarize(self, ids: Iterable[str] = (), progress: Progress | None = None) -> int:
         """Make new summaries of these memories of the Kin, or of all that lack one if none is
         named. Returns how many were made."""
-        return self._renewal.of_summaries(ids, progress)
+        with self._long_calls.one():
+            return self._renewal.of_summaries(ids, progress)
 
     def reembed(self, progress: Progress | None = None) -> int:
         """Make the missing vectors of the configured embedder now, and return how many were made.
 
         Raises ModelError if the embedder fails. What was done stays done; another call continues.
         """
-        return self._indexing.all(progress)
+        with self._long_calls.one():
+            return self._indexing.all(progress)
 
     def settle(self, timeout: float | None = None) -> bool:
         """Wait until the background work is done: vectors made, duplicates among them settled.

@@ -1,7 +1,9 @@
 """Service: export and import of everything that a Kin remembers."""
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import IO
+from typing import IO, Concatenate, ParamSpec, TypeVar
 
 from kinmem.errors import InvalidInput, VersionConflict
 from kinmem.models import Note, Progress, State
@@ -13,9 +15,24 @@ from kinmem.transfer.page_export import ExportedPages, export_pages
 from kinmem.transfer.page_import import Edit, PagesImport, counted, planned
 from kinmem.transfer.pages import noted
 
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 # Reasons that the history gives for changes made on a page.
 EDITED = "edited by hand"
 DELETED = "deleted by hand"
+
+
+def _long(
+    call: Callable[Concatenate["Transfers", Given], Result],
+) -> Callable[Concatenate["Transfers", Given], Result]:
+    """Declare that a call may take long: the memory stays open meanwhile."""
+
+    @wraps(call)
+    def counted_call(self: "Transfers", /, *given: Given.args, **named: Given.kwargs) -> Result:
+        with self._long_calls.one():
+            return call(self, *given, **named)
+
+    return counted_call
 
 
 class Transfers:
@@ -28,7 +45,9 @@ class Transfers:
         self._clock = ground.clock
         self._secrets = ground.settings.learn.secrets
         self._background = components.background
+        self._long_calls = components.long_calls
 
+    @_long
     def export(
         self,
         target: str | Path | IO[bytes],
@@ -48,6 +67,7 @@ class Transfers:
         with whole_file(Path(target)) as file:
             return export_jsonl(self._store.transfer, file, secrets, progress)
 
+    @_long
     def import_(
         self,
         path: str | Path,
@@ -73,6 +93,7 @@ class Transfers:
         self._background.wake()
         return done
 
+    @_long
     def export_pages(
         self,
         folder: str | Path,
@@ -87,6 +108,7 @@ class Transfers:
         secrets = "keep" if keep_secrets else self._secrets
         return export_pages(self._store, Path(folder), secrets, progress)
 
+    @_long
     def import_pages(
         self,
         path: str | Path,

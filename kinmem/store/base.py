@@ -3,10 +3,14 @@
 It consists of small protocols, one for each purpose; ask for the narrowest.
 """
 
+import os
+import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
+from secrets import token_hex
 from typing import Literal, Protocol, TypeVar
 
 from kinmem.models import LIVE, Damaged, Fate, Filters, Health, Living, Memory, Place, TierChange
@@ -18,6 +22,17 @@ from kinmem.store.records import Transfer
 from kinmem.store.sessions import Index, ShownNotes, Snapshots, Transcript, Turns
 
 T = TypeVar("T")
+
+
+@lru_cache(maxsize=1)
+def _number_of(process: int) -> str:
+    return token_hex(6)
+
+
+def this_process() -> str:
+    """Return a name of this process, pid@host/number, that no other ever has."""
+    process = os.getpid()  # another one after a fork
+    return f"{process}@{socket.gethostname()}/{_number_of(process)}"
 
 
 class Jobs(Protocol):
@@ -34,8 +49,8 @@ class Jobs(Protocol):
     def lease(self, job: str, holder: str, seconds: float) -> bool:
         """Take or renew a lease; False while another holder's is valid.
 
-        If a holder is named pid@host/... and its process has ended on this host, its lease is not
-        valid.
+        A holder is named after its process (this_process). If that has ended on this host, or was a
+        server of a database and no longer says that it lives, its lease is not valid.
         """
         ...
 

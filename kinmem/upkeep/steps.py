@@ -1,8 +1,6 @@
 """The steps of the sleep cycle in their order: names, limits of time, and the report of a run."""
 
 import logging
-import os
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -15,9 +13,9 @@ import uuid_utils
 
 from kinmem.errors import InvalidInput, KinmemError
 from kinmem.models.turns import Run, RunKind
-from kinmem.store.base import Jobs
+from kinmem.store.base import Jobs, this_process
 
-# How long a lease lasts unless it is renewed. A killed process loses its lease at once.
+# How long a lease lasts unless it is renewed. A killed process loses its lease earlier: Jobs.lease.
 SECONDS = 300.0
 # Often enough that a model's slow answer in between does not cost the lease.
 RENEWED_EVERY = 60.0
@@ -31,7 +29,7 @@ class Lease:
     def __init__(self, jobs: Jobs, job: str) -> None:
         self._jobs = jobs
         self._job = job
-        self._holder = f"{os.getpid()}@{socket.gethostname()}/{uuid_utils.uuid7()}"
+        self._holder = f"{this_process()}/{uuid_utils.uuid7()}"
         self._renewed_at = -RENEWED_EVERY
         self._is_held = False
 

@@ -1,9 +1,10 @@
 """The PostgreSQL store keeps the contract, and what else only a server must do."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
-from kinmem.store.base import Store
+from kinmem.store.base import Store, this_process
 from kinmem.store.postgres import schema_versions
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
@@ -244,6 +245,142 @@ def test_a_shared_memory_is_read_by_all_and_changed_by_its_author(
     assert found_by_words(store_of("ben"), "printer")
 
 
+def of_kinmem(query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(postgres.database_url()) as admin:
+        return admin.execute(query).fetchall()
+
+
+def test_no_function_and_no_condition_tells_another_kin_anything(
+    ben_by_sql: psycopg.Connection,
+) -> None:
+    ana, ben = number_of("ana"), number_of("ben")
+    told: list[str] = []
+    ben_by_sql.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+    ben_by_sql.execute(
+        "CREATE FUNCTION pg_temp.heard(told TEXT) RETURNS BOOLEAN COST 0.0001 LANGUAGE plpgsql"
+        " AS $$ BEGIN RAISE NOTICE '%', told; RETURN TRUE; END $$"
+    )
+    values = {"bigint": str(ana), "text": "'ana'", "bigint[]": "ARRAY[1, 2]", "memories": "NULL"}
+    functions = of_kinmem(
+        "SELECT proname, array(SELECT format_type(unnest, NULL) FROM unnest(proargtypes))"
+        " FROM pg_proc"
+        " WHERE pronamespace = 'kinmem'::regnamespace AND prorettype <> 'trigger'::regtype"
+    )
+    assert len(functions) > 10
+
+    for owner in ("", str(ana), "0", str(ben)):
+        ben_by_sql.execute("SELECT set_config('kinmem.owner', %s, FALSE)", (owner,))
+        ben_by_sql.execute("SELECT set_config('kinmem.self', %s, FALSE)", (str(ana),))
+        for table in tables_of_kins():
+            rows = ben_by_sql.execute(
+                f"SELECT r::text FROM {table} r WHERE pg_temp.heard(r::text)"
+            ).fetchall()
+            told += [row for (row,) in rows]
+        for name, types in functions:
+            asked = ", ".join(values[type.removeprefix("kinmem.")] for type in types)
+            with suppress(psycopg.Error):
+                told += map(str, ben_by_sql.execute(f"SELECT {name}({asked})").fetchall())
+        with suppress(psycopg.Error):
+            told += map(str, ben_by_sql.execute("SELECT * FROM pg_stats").fetchall())
+
+    assert any("printer" in one for one in told)
+    assert [one for one in told if "clock" in one or "safe" in one.split("'\",()")] == []
+    assert ben_by_sql.execute("SELECT kinmem_kin('ana'), kinmem_name(%s)", (ana,)).fetchall() == [
+        (None, None)
+    ]
+    assert ben_by_sql.execute("SELECT kinmem_names()").fetchall() == [("ben",)]
+
+
+def test_vectors_of_private_memories_are_out_of_reach(
+    ben_by_sql: psycopg.Connection, store_of: Callable[[str], Store]
+) -> None:
+    ana = number_of("ana")
+    [(private,), (copy,)] = of_kinmem(
+        f"SELECT count(*) FROM kinmem.vectors WHERE kin_id IN (0, {ana}) GROUP BY kin_id"
+        " ORDER BY kin_id DESC"
+    )
+    assert (private, copy) == (2, 1)
+
+    nearest = "SELECT count(*) FROM (SELECT 1 FROM vectors ORDER BY embedding <=> embedding) one"
+    for owner, seen in ((str(ana), 0), ("", 0), ("0", copy)):
+        ben_by_sql.execute("SELECT set_config('kinmem.owner', %s, FALSE)", (owner,))
+        assert ben_by_sql.execute(nearest).fetchall() == [(seen,)]
+
+
+def test_what_belongs_to_a_copy_is_changed_by_its_author(
+    ben_by_sql: psycopg.Connection, store_of: Callable[[str], Store]
+) -> None:
+    ben_by_sql.execute(f"SET kinmem.owner = '0'; SET kinmem.self = '{number_of('ana')}'")
+    for table in ("words", "postings", "tags", "chunks", "vectors", "embedders"):
+        ben_by_sql.execute(f"SELECT 1 FROM {table}")
+        assert ben_by_sql.execute(f"DELETE FROM {table}").rowcount == 0, table
+    for insert in (
+        "INSERT INTO postings SELECT kin_id, 'poison', rowid, 1, 0, '{1}' FROM words",
+        "INSERT INTO tags (tag, memory) SELECT 'poison', rowid FROM memories",
+        "INSERT INTO chunks (id, memory, position) SELECT 99, rowid, 9 FROM memories",
+    ):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            ben_by_sql.execute(insert)
+    assert found_by_words(store_of("ana"), "printer")
+    assert found_by_words(store_of("ben"), "printer")
+
+
+def test_a_login_of_one_kin_shares_changes_and_takes_back(
+    ben_by_sql: psycopg.Connection, store_of: Callable[[str], Store]
+) -> None:
+    parts = urlsplit(postgres.database_url())
+    login = f"kinmem_kin_{number_of('ben')}"
+    url = urlunsplit(parts._replace(netloc=f"{login}@{parts.netloc.rpartition('@')[2]}"))
+    with closing(PostgresStore(url, "ben")) as ben:
+        id = added(ben, "the scanner is in the attic", scope="shared")
+        assert found_by_words(store_of("ana"), "scanner")
+        ben.update(id, {"content": "the scanner is in the hall", "content_hash": "h"})
+        assert found_by_words(store_of("ana"), "hall")
+        assert not found_by_words(store_of("ana"), "attic")
+        ben.erase(id)
+    assert not found_by_words(store_of("ana"), "scanner")
+    assert of_kinmem("SELECT count(*) FROM kinmem.postings WHERE term = 'scanner'") == [(0,)]
+
+
+OF_SQLITE = {
+    # sums and seals of rows: a server checks its pages
+    *("chunks.sum", "turns.sum", "history.seal"),
+    *("erased_lines.last", "erased_lines.link", "erased_lines.count"),
+    # for the copies of vectors in memory
+    *("turn_vectors.id", "turn_vectors_lost.number"),
+}
+OF_BM25 = {f"revision.{name}" for name in ("documents", "tokens", "said", "said_tokens")}
+OF_POSTGRES = {
+    # for all Kins together
+    *("kins", "tokens", "uses", "waiting_kins", "live_processes", "schema_version"),
+    # what FTS5, vec0 and row numbers do in SQLite
+    *("words", "postings", "turn_words", "turn_postings", "vectors", "counters"),
+}
+
+
+def test_both_engines_have_the_same_tables_and_columns(home: Path) -> None:
+    with closing(SqliteStore(home, "ana")) as store:
+        of_files = {
+            f"{table}.{column}"
+            for table, column in store.files.own.database.rows(
+                "SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c"
+                " WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+            )
+        }
+    on_server = {
+        f"{table}.{column}"
+        for table, column in of_kinmem(
+            "SELECT table_name, column_name FROM information_schema.columns JOIN"
+            " information_schema.tables USING (table_schema, table_name)"
+            " WHERE table_schema = 'kinmem' AND table_type = 'BASE TABLE'"
+        )
+        if column != "kin_id"
+    }
+    assert of_files - on_server == OF_SQLITE
+    beside = {name for name in on_server - of_files if name.partition(".")[0] not in OF_POSTGRES}
+    assert beside == {"memories.author_id", *OF_BM25}
+
+
 def test_every_table_of_kins_is_under_forced_policies_and_keyed_by_the_kin() -> None:
     with psycopg.connect(postgres.database_url()) as admin:
         found = admin.execute(
@@ -253,7 +390,7 @@ def test_every_table_of_kins_is_under_forced_policies_and_keyed_by_the_kin() -> 
                         WHERE attrelid = i.indrelid AND attnum = i.indkey[0]) = 'kin_id')
                     FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique)
             FROM pg_class c WHERE c.relnamespace = 'kinmem'::regnamespace AND c.relkind = 'r'
-                AND c.relname NOT IN ('kins', 'schema_version', 'tokens')
+                AND c.relname NOT IN ('kins', 'schema_version', 'tokens', 'live_processes')
             """
         ).fetchall()
 
@@ -298,6 +435,34 @@ def test_a_kin_is_taken_by_one_process_until_its_work_is_done(
 def test_uses_are_counted_for_all_processes_together(store_of: Callable[[str], Store]) -> None:
     assert store_of("ana").jobs.spend("shared", 30, 30, 60) == 0
     assert store_of("ana").jobs.spend("shared", 1, 30, 60) > 0
+
+
+def test_a_lease_ends_when_its_server_is_no_longer_heard_of(
+    store_of: Callable[[str], Store], postgres_url: str
+) -> None:
+    jobs = store_of("ana").jobs
+    far = "7@far-away/1234"
+    assert jobs.lease("work", f"{far}/a", 300)
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        for heard_of, is_free in ((None, False), ("1 minute", False), ("-1 second", True)):
+            if heard_of:
+                admin.execute(
+                    "INSERT INTO kinmem.live_processes VALUES (%s, now() + %s)"
+                    " ON CONFLICT (process) DO UPDATE SET until = excluded.until",
+                    (far, heard_of),
+                )
+            assert (jobs.holder("work") is None) is is_free
+            assert jobs.lease("work", "8@here/5678/b", 300) is is_free
+
+
+def test_a_server_says_that_it_lives(postgres_url: str) -> None:
+    server = ServerWide(postgres_url)
+    server.say_alive()
+    server.say_alive()
+    server.close()
+
+    alive = "SELECT process FROM kinmem.live_processes WHERE until > now() + INTERVAL '40 seconds'"
+    assert of_kinmem(alive) == [(this_process(),)]
 
 
 # the schema, and a server that goes away

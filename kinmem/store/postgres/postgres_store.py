@@ -17,13 +17,14 @@ from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
 from kinmem.store.postgres.schema_versions import latest, prepare
 from kinmem.store.postgres.server_wide import asked
+from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.finding import SearchedFile, SearchedFiles
 from kinmem.store.sql.history_rows import ERASED_KEPT, compact
 from kinmem.store.sql.memory_rows import moment, time_text
 from kinmem.store.sql.search_index import SqlIndex
 from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sql.turn_search import SqlTranscript
-from kinmem.store.sql.upkeep_rows import SqlJobs
+from kinmem.store.sql.upkeep_rows import SqlJobs, has_ended
 
 T = TypeVar("T")
 SHARED = 0
@@ -61,8 +62,15 @@ def names_of_kins(url: str) -> list[str]:
 COUNTED = "SELECT coalesce(sum(count), 0), min(at) FROM uses WHERE name = ? AND at > ?"
 
 
+SILENT = "SELECT 1 FROM live_processes WHERE process = ? AND until < now()"
+
+
 class PostgresJobs(SqlJobs):
     """See Jobs. All processes count together."""
+
+    def _has_ended(self, db: Transaction | Database, holder: str) -> bool:
+        process = holder.rpartition("/")[0]
+        return has_ended(holder) or bool(db.rows(SILENT, (process,)))
 
     def spend(self, name: str, count: int, most: int, seconds: float) -> float:
         now, length = self._clock(), timedelta(seconds=seconds)

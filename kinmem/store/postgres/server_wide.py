@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kinmem.errors import StoreError
+from kinmem.store.base import this_process
 from kinmem.store.postgres.owned_rows import PostgresTransaction
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.schema_versions import latest, prepare
@@ -27,6 +28,11 @@ TAKE = """
         ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED
     ) RETURNING kin_id, kinmem_name(kin_id)
 """
+LIVES = """
+    INSERT INTO live_processes (process, until) VALUES (?, now() + INTERVAL '45 seconds')
+    ON CONFLICT ON CONSTRAINT live_processes_pkey DO UPDATE SET until = excluded.until
+"""
+LONG_SILENT = "DELETE FROM live_processes WHERE until < now() - INTERVAL '1 hour'"
 # With the policies of one Kin; its lock keeps what begins to wait meanwhile from being overlooked.
 SETTLE = """
     DELETE FROM waiting_kins WHERE kin_id = kinmem_owner()
@@ -90,6 +96,12 @@ class ServerWide:
                 db.run(PUT, dict(record))
 
             yield put
+
+    def say_alive(self) -> None:
+        """Say that this process lives, which counts for 45 seconds."""
+        with together(self._server) as db:
+            db.run(LIVES, (this_process(),))
+            db.run(LONG_SILENT)
 
     def take(self) -> str | None:
         """Return a Kin whose work has waited for a minute, which no other process takes for some

@@ -237,7 +237,7 @@ class SqlJobs:
         with self._database.writing() as db:
             known: Any = db.row("SELECT holder, until FROM jobs WHERE name = ?", (job,))
             held = known and known[0] != holder and known[1] > time_text(now)
-            if held and not has_ended(known[0]):
+            if held and not self._has_ended(db, known[0]):
                 return False
             db.run(
                 "INSERT INTO jobs (name, holder, until) VALUES (?, ?, ?) ON CONFLICT (name)"
@@ -250,7 +250,12 @@ class SqlJobs:
         rows = self._database.rows(
             "SELECT holder FROM jobs WHERE name = ? AND until > ?", (job, time_text(self._clock()))
         )
-        return str(rows[0][0]) if rows and not has_ended(rows[0][0]) else None
+        if not rows or self._has_ended(self._database, rows[0][0]):
+            return None
+        return str(rows[0][0])
+
+    def _has_ended(self, db: Transaction | Database, holder: str) -> bool:
+        return has_ended(holder)
 
     def release(self, job: str, holder: str) -> None:
         with self._database.writing() as db:
