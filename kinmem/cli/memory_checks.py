@@ -31,6 +31,10 @@ SLACK = timedelta(minutes=5)
 # Bytes of a number in a vector.
 BYTES = 4
 DAMAGED = "kinmem doctor --repair mends it; what is there now is kept as a backup"
+ON_A_SERVER = (
+    "kinmem store migrate --to, with another ?schema=NAME, makes it anew; for damaged pages,"
+    " restore a backup of the server"
+)
 MOST_NAMED = 5
 """Damaged rows that are named one by one."""
 OUT_OF_STEP = "report it with this line; recall may miss memories"
@@ -109,7 +113,8 @@ def _files(files: list[Health], *, deep: bool) -> Iterator[Check]:
         if len(file.damaged) > MOST_NAMED:
             wrong.append(f"and {len(file.damaged) - MOST_NAMED:,} more rows")
         if wrong:
-            yield Check(file.file, "error", f"{told}; {'; '.join(wrong)}", DAMAGED)
+            mends = ON_A_SERVER if file.engine.startswith("PostgreSQL") else DAMAGED
+            yield Check(file.file, "error", f"{told}; {'; '.join(wrong)}", mends)
         elif file.memories != file.words or off:
             yield Check(file.file, "error", "; ".join([told, *off]), OUT_OF_STEP)
         else:

@@ -7,6 +7,7 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import numpy as np
 import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store, this_process
-from kinmem.store.postgres import schema_versions
+from kinmem.store.postgres import schema_versions, shared_index
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
 from kinmem.store.postgres.schema_versions import latest, prepare
@@ -146,6 +147,64 @@ def test_meaning_finds_the_same_with_the_same_cosines_as_in_sqlite(
         assert found[0].cosines.keys() == found[1].cosines.keys()
         for id, cosines in found[0].cosines.items():
             assert cosines == pytest.approx(found[1].cosines[id], abs=1e-6)
+
+
+COPIES, WIDE = 3_000, 24
+NEVER = "2026-01-01T00:00:00.000000+00:00"
+
+
+def copies_of(random: np.random.Generator) -> None:
+    """Store copies with random vectors, as other Kins would have published them."""
+    with psycopg.connect(postgres.database_url()) as admin:
+        admin.execute("SET search_path = kinmem, public; SET kinmem.owner = '0'")
+        [(number,)] = admin.execute("SELECT id FROM embedders WHERE kin_id = 0").fetchall()
+        admin.execute(
+            "INSERT INTO memories (rowid, id, kin, scope, content, category, content_hash, channel,"
+            " trust, created_at, content_updated_at) SELECT n, 'm' || n, 'eve', 'shared', 'a thing'"
+            ", 'fact', n, 'user', 1, %s, %s FROM generate_series(1, %s) n",
+            (NEVER, NEVER, COPIES),
+        )
+        admin.execute(
+            "INSERT INTO chunks (id, memory, position) SELECT rowid, rowid, 0 FROM memories"
+        )
+        admin.execute("UPDATE revision SET number = 1 WHERE kin_id = 0")
+        with admin.cursor().copy("COPY vectors (embedder, chunk, embedding) FROM STDIN") as rows:
+            for at, vector in enumerate(random.normal(size=(COPIES, WIDE)), 1):
+                rows.write_row((number, at, str(vector.tolist())))
+
+
+def test_the_index_of_copies_finds_what_comparing_all_of_them_finds(
+    store_of: Callable[[str], Store], postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana = store_of("ana")
+    ana.index.enroll("wide", WIDE)
+    random = np.random.default_rng(7)
+    copies_of(random)
+    asked = [vector.astype(np.float32) for vector in random.normal(size=(20, WIDE))]
+    exact = ana.index.nearest_each(asked, "wide", 10, Filters())
+
+    monkeypatch.setattr(shared_index, "INDEXED_FROM", 1)
+    assert ana.keep_house(bool)["indexes"] == 1
+    assert "indexes" not in ana.keep_house(bool)
+    near = ana.index.nearest_each(asked, "wide", 10, Filters())
+
+    found = [
+        len({id for id, _ in one} & {id for id, _ in other})
+        for one, other in zip(exact, near, strict=True)
+    ]
+    assert sum(found) >= 0.97 * 10 * len(asked)
+    [(number,)] = of_kinmem("SELECT id FROM kinmem.embedders WHERE kin_id = 0")
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute("SET search_path = kinmem, public; SET enable_seqscan = off")
+        plan = admin.execute(
+            f"EXPLAIN SELECT chunk FROM vectors v WHERE v.kin_id = 0 AND v.embedder = {number}"
+            f" ORDER BY v.embedding::vector({WIDE}) <=> '{asked[0].tolist()}' LIMIT 10"
+        ).fetchall()
+    assert "vectors_shared_" in str(plan)
+    ana.index.retire("wide")
+    ana.keep_house(bool)
+    left = "SELECT 1 FROM pg_indexes WHERE indexname LIKE 'vectors_shared%'"
+    assert of_kinmem(left) == []
 
 
 # isolation by the database
@@ -404,6 +463,23 @@ def test_without_saying_whose_rows_nothing_is_there(store_of: Callable[[str], St
         admin.execute("SET ROLE kinmem_service")
 
         assert admin.execute("SELECT count(*) FROM kinmem.memories").fetchall() == [(0,)]
+
+
+def test_a_deep_look_sees_what_is_not_as_it_was_made(
+    store_of: Callable[[str], Store], postgres_url: str
+) -> None:
+    ana = store_of("ana")
+    added(ana, SECRET, manual_tags=("safe",))
+    assert [file.damage for file in ana.health(deep=True)] == [(), ()]
+
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute("SET search_path = kinmem; DELETE FROM postings WHERE term = 'clock'")
+        admin.execute("DELETE FROM tags; UPDATE revision SET tokens = 1 WHERE kin_id > 0")
+
+    own, shared = ana.health(deep=True)
+    assert len(own.damage) == 3
+    assert shared.damage == ()
+    assert ana.health()[0].damage == ()
 
 
 # what processes share

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 COUNTED = frozenset({"memories", "chunks", "vector_log"})
 """Tables whose numbers an owner's counter gives; those of others come from sequences."""
+SHARED = 0
+"""The owner of the copies that all may see."""
+SEARCHING = "; SET LOCAL hnsw.ef_search = 200; SET LOCAL hnsw.iterative_scan = strict_order"
+"""How thoroughly the index of the copies is searched: docs/postgres.md has what was measured."""
 READS = ("SELECT", "FETCH")
 """Beginnings of what the server says of statements that change nothing."""
 CURSOR, FETCHED_AT_ONCE = "kinmem_each", 1000
@@ -120,6 +124,7 @@ class PostgresDatabase:
     def __init__(self, server: Server, owner: int, kin: int, name: str) -> None:
         """`owner` is whose rows these are, `kin` who reads them; both by number."""
         self.server = server
+        self.owner = owner
         self.name = name
         self.damage = Damage(name)
         self.writes = 0
@@ -129,6 +134,7 @@ class PostgresDatabase:
         self._settings = (
             f"; SET LOCAL search_path = {server.path}{became}"
             f"; SET LOCAL kinmem.owner = '{owner:d}'; SET LOCAL kinmem.self = '{kin:d}'"
+            f"{SEARCHING if owner == SHARED else ''}"
         )
 
     @property

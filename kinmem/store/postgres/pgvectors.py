@@ -9,8 +9,10 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 from kinmem.models import State, Vector, Vectors
+from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
+from kinmem.store.postgres.shared_index import is_wanted
 from kinmem.store.sql.chunk_queue import ChunkQueue
-from kinmem.store.sql.database import Database, Row, Transaction, embedder_of, state_of
+from kinmem.store.sql.database import Row, Transaction, embedder_of, state_of
 from kinmem.store.sql.finding import APART, Near
 from kinmem.store.sql.memory_rows import VISIBLE, Allowed, View
 from kinmem.store.sql.turn_queue import TurnQueue
@@ -32,6 +34,14 @@ NEAREST = """
         WHERE c.id = near.chunk OFFSET 0
     ) c ORDER BY near.distance, near.chunk
 """
+# The same of the copies that all share, by their index (shared_index.py), whose condition and
+# expression it repeats.
+NEAREST_BY_INDEX = NEAREST.replace(
+    """SELECT v.chunk, v.embedding <=> :vector AS distance FROM vectors v
+        WHERE v.embedder = :embedder ORDER BY distance, v.chunk LIMIT :limit""",
+    """SELECT v.chunk, v.embedding::vector({width}) <=> :vector AS distance FROM vectors v
+        WHERE v.kin_id = 0 AND v.embedder = :embedder ORDER BY distance LIMIT :limit""",
+)
 # For filters that let little through.
 NEAREST_OF_ALLOWED = """
     WITH fitting AS MATERIALIZED (
@@ -123,7 +133,7 @@ class ChunkVectors(ChunkQueue):
 class NearestChunks:
     """See NearChunks."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
 
     def nearest_each(
@@ -143,21 +153,29 @@ class NearestChunks:
         known = embedder_of(self._database, embedder)
         if known is None:
             return [[] for _ in vectors]
-        return [self._nearest(known[0], vector, limit, allowed) for vector in vectors]
+        return [self._nearest(known, vector, limit, allowed) for vector in vectors]
 
-    def _nearest(self, number: int, vector: Vector, limit: int, allowed: Allowed) -> Near:
+    def _nearest(
+        self, known: tuple[int, int], vector: Vector, limit: int, allowed: Allowed
+    ) -> Near:
         """Return so many chunks that they belong to `limit` memories, if there are as many."""
+        number, width = known
         state = state_of(self._database)
         per_memory = -(-(state.last_chunk or 1) // (state.last_memory or 1))
         chunks = max(1, limit * min(per_memory, MOST_EXPECTED))
-        statement = NEAREST_OF_ALLOWED if allowed.state in APART else NEAREST
+        of_all = NEAREST
+        if self._database.owner == SHARED and is_wanted(state.last_chunk, width):
+            of_all = NEAREST_BY_INDEX
+        statement = NEAREST_OF_ALLOWED if allowed.state in APART else of_all
         most = chunks if statement is NEAREST_OF_ALLOWED else chunks + chunks // 4 + SPARE
         while True:
-            found = self._scanned(statement, number, vector, most, allowed)
+            found = self._scanned(
+                statement.replace("{width}", str(width)), number, vector, most, allowed
+            )
             fitting = [row[:3] for row in found if row[3]]
             if len(found) < most or len({memory for memory, _, _ in fitting}) >= limit:
                 return [one for one in fitting if one[1] == one[1]]  # a zero vector is near nothing
-            most = chunks if statement is NEAREST else most * 4
+            most = chunks if statement is of_all else most * 4
             statement = NEAREST_OF_ALLOWED
 
     def _scanned(

@@ -11,13 +11,14 @@ from kinmem.errors import StoreError
 from kinmem.models import Health
 from kinmem.settings import kin_name
 from kinmem.store.postgres.naming_rows import PostgresForgetting
-from kinmem.store.postgres.owned_rows import PostgresDatabase
+from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
 from kinmem.store.postgres.pgvectors import ChunkVectors, NearestChunks, TurnVectors
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
 from kinmem.store.postgres.schema_versions import latest, prepare
 from kinmem.store.postgres.server_wide import asked
-from kinmem.store.sql.database import Database, Transaction
+from kinmem.store.postgres.shared_index import keep_indexes
+from kinmem.store.sql.database import Database, Transaction, state_of
 from kinmem.store.sql.finding import SearchedFile, SearchedFiles
 from kinmem.store.sql.history_rows import ERASED_KEPT, compact
 from kinmem.store.sql.memory_rows import moment, time_text
@@ -27,8 +28,6 @@ from kinmem.store.sql.turn_search import SqlTranscript
 from kinmem.store.sql.upkeep_rows import SqlJobs, has_ended
 
 T = TypeVar("T")
-SHARED = 0
-"""The owner of the copies that all may see."""
 
 
 class PostgresFile(SearchedFile):
@@ -126,13 +125,15 @@ class PostgresStore(SqlStore):
         """Do nothing: the server's disk is its administrator's."""
 
     def health(self, *, deep: bool = False) -> list[Health]:
-        return [examine(file) for file in self.files]
+        return [examine(file, deep=deep) for file in self.files]
 
     def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:
         done: Counter[str] = Counter()
         if not dry_run:
             self.files.copies.catch_up()
             before = time_text(self.files.clock() - ERASED_KEPT)
+            shared = self._databases[1]
+            done["indexes"] += keep_indexes(shared, state_of(shared).last_chunk)
             done["history"] += compact(self.files.own.database, before, is_over)
         return +done
 
@@ -148,8 +149,42 @@ class PostgresStore(SqlStore):
         self._server.close()
 
 
-def examine(file: SearchedFile) -> Health:
-    """Count what must agree. Damaged pages are found by the server's own means."""
+# What each must not find, by what it is called.
+DEEP = {
+    "the sizes of the word index are not those of its rows": """
+        SELECT 1 FROM revision WHERE (documents, tokens, said, said_tokens) <> (
+            SELECT w.count, w.sum, t.count, t.sum
+            FROM (SELECT count(*), coalesce(sum(length), 0) AS sum FROM words) w,
+                (SELECT count(*), coalesce(sum(length), 0) AS sum FROM turn_words) t)
+    """,
+    "texts in the word index are not as long as they should be": """
+        SELECT 1 FROM words w LEFT JOIN (
+            SELECT rowid, sum(said + aside) AS sum FROM postings GROUP BY rowid
+        ) p ON p.rowid = w.rowid WHERE w.length <> coalesce(p.sum, 0) LIMIT 1
+    """,
+    "the word index has texts that are gone": """
+        SELECT 1 FROM words w WHERE NOT EXISTS (
+            SELECT 1 FROM memories m WHERE m.rowid = w.rowid
+            UNION ALL SELECT 1 FROM chunks c WHERE c.id = -w.rowid) LIMIT 1
+    """,
+    "memories have no chunks": """
+        SELECT 1 FROM memories m WHERE NOT EXISTS (
+            SELECT 1 FROM chunks c WHERE c.memory = m.rowid) LIMIT 1
+    """,
+    "tags are not those of their memories": """
+        SELECT 1 FROM (
+            SELECT m.rowid AS memory, t.value AS tag FROM memories m, jsonb_array_elements_text(
+                coalesce(m.manual_tags, '[]')::jsonb || coalesce(m.auto_tags, '[]')::jsonb
+            ) AS t (value)
+        ) told FULL JOIN tags USING (memory, tag)
+        WHERE told.memory IS NULL OR tags.memory IS NULL LIMIT 1
+    """,
+}
+
+
+def examine(file: SearchedFile, *, deep: bool) -> Health:
+    """Count what must agree, `deep` also whether what is made from memories is. Damaged pages are
+    found by the server's own means."""
     database = file.database
     assert isinstance(database, PostgresDatabase)
     with database.snapshot() as db:
@@ -171,6 +206,7 @@ def examine(file: SearchedFile) -> Health:
             chunks=int(db.value("SELECT count(*) FROM chunks")),
             vectors={name: count for name, count, _ in by_embedder},
             pending={name: count for name, _, count in by_embedder},
+            damage=tuple(told for told, sql in DEEP.items() if db.rows(sql)) if deep else (),
         )
 
 
