@@ -45,8 +45,9 @@ def _look(
     tidy: Callable[[], None],
     ending: threading.Event,
 ) -> None:
-    server = None
-    while not ending.wait(0 if server is None else EVERY_SECONDS):
+    server, pause = None, 0.0
+    while not ending.wait(pause):
+        pause = EVERY_SECONDS
         try:
             server = server or connect()
             server.say_alive()
