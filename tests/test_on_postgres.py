@@ -5,12 +5,16 @@ With KINMEM_TEST_STORE=postgres all other tests run on it as well; those that re
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import psycopg
 import pytest
 
 from kinmem.cli import main
 from kinmem.service import Service
+from kinmem.web.view import Shown
+from kinmem.web.views.owner import kins
 from tests.test_border import CANARY, SAID
 from tests.test_conversation import (
     test_a_new_fact_supersedes_the_old_one_and_the_past_can_be_asked as test_a_new_fact,
@@ -142,6 +146,17 @@ def test_secrets_that_are_stored_are_taken_out(
     assert keeping.scrub().is_empty
     assert CANARY.lower().encode() not in bytes_on_disk(postgres_url)
     assert keeping.get(id).content.startswith(SAID[:10])
+
+
+def test_the_page_lists_all_kins_of_the_server_at_the_machine_alone(
+    service: Service, service_of: Callable[..., Service]
+) -> None:
+    service_of("bob", resident=False)
+    for token, listed in ((None, ["ana", "bob"]), ("bob's", ["ana"])):
+        asked: Any = SimpleNamespace(service=service, session=SimpleNamespace(token=token))
+        shown = kins(asked)
+        assert isinstance(shown, Shown)
+        assert shown.model["kins"] == listed
 
 
 def test_backups_are_the_servers(capsys: pytest.CaptureFixture[str]) -> None:

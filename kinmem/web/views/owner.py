@@ -10,6 +10,7 @@ from kinmem.http.server_tokens import tokens_of
 from kinmem.http.tokens import SCOPES, Token
 from kinmem.settings import HOME_VARIABLE, KIN_NAME, knobs
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
+from kinmem.wiring.open_home import kins_on_the_server
 
 SETTINGS, KINS = "/settings", "/kins"
 # Who logs in with a name and password in an address.
@@ -56,7 +57,9 @@ def _told(value: object) -> str:
 
 def kins(asked: Asked, made: str | None = None) -> Answer:
     listed = [asked.service.kin]
-    if _is_at_the_machine(asked) and not asked.service.settings.general.store:
+    if _is_at_the_machine(asked) and asked.service.settings.general.store:
+        listed = kins_on_the_server(asked.service.settings)
+    elif _is_at_the_machine(asked):
         files = (asked.service.settings.home / "kins").glob("*.db")
         listed = sorted({file.stem for file in files if KIN_NAME.fullmatch(file.stem)})
     return Shown(
