@@ -14,13 +14,13 @@ LEAST_SECONDS = 0.002  # below this a clock measures itself
 def assert_linear(work: Callable[[int], object], longest: int, *, power: int = 1) -> None:
     """Time grows with the length of the input, or with the given power of it.
 
-    `work(n)` is given `longest` units, and an eighth of them; in the short run of the suite a
-    quarter of both.
+    `work(n)` is given `longest` units, and an eighth of them; in the short run of the suite an
+    eighth of both.
 
     Each length runs twice, by one unit apart so that no cache answers, and the faster one counts.
     Eight units go first, which compiles patterns. The collector of garbage waits until the end.
     """
-    longest //= rounds(1, 4)
+    longest //= rounds(1, 8)
     work(min(longest, 8))
     gc.collect()
     gc.disable()

@@ -12,7 +12,7 @@ from kinmem.models import Hit, Memory, State
 from kinmem.service import Service
 from kinmem.wiring.pick_models import embedders
 from tests.conftest import MovableClock
-from tests.sweeps import WHOLE, rounds
+from tests.sweeps import WHOLE, rounds, sample
 
 TWO_YEARS = 730
 
@@ -23,10 +23,8 @@ class Told(NamedTuple):
     asked: str
 
 
-FACTS = [
-    Told(**json.loads(line))
-    for line in (Path(__file__).parent / "corpora" / "told.jsonl").read_text("utf-8").splitlines()
-]
+LINES = (Path(__file__).parent / "corpora" / "told.jsonl").read_text("utf-8").splitlines()
+FACTS = [Told(**json.loads(line)) for line in sample(LINES, 3)]
 IN_TURNS, MEMORIZED, IN_FILES, IMPORTED = (FACTS[way::4] for way in range(4))
 A_FILE = 5
 """Facts in each."""

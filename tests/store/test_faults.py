@@ -8,7 +8,7 @@ import pytest
 from tests.processes import run
 from tests.sweeps import rounds
 
-STEP = rounds(1, 50)
+STEP = rounds(1, 90)
 """Every so manieth write fails once."""
 
 
@@ -27,7 +27,7 @@ def test_a_fault_anywhere_in_a_journey_is_told_and_loses_nothing(
     tmp_path: Path, journey: str, least: int
 ) -> None:
     """At each point that is counted a fault was met; the sweep ends where none is met any more."""
-    step = rounds(3, 250)
+    step = rounds(3, 400)
     arguments = (tmp_path, step, journey)
     told = json.loads(run("tests.store.fault_journeys", *arguments, seconds=rounds(3000, 115)))
 
