@@ -1,4 +1,4 @@
--- Schema 9, made by python -m scripts.schema_of_new_files
+-- Schema 10, made by python -m scripts.schema_of_new_files
 CREATE TABLE memories (
     -- What the word and vector indexes know a memory by. Never used again, as with chunks and
     -- embedders: whoever has read a number a moment ago finds that one or none.
@@ -346,6 +346,7 @@ CREATE INDEX repetitions_of_memory ON repetitions (memory);
 CREATE INDEX links_by_target ON links (target);
 CREATE INDEX links_to_drop ON links (verified_at) WHERE origin = 'auto' AND confidence <= 0.35;
 CREATE INDEX memories_shared ON memories (kin) WHERE scope = 'shared';
+CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE VIEW turn_neighbours AS
 SELECT t.id AS turn, (
         SELECT max(id) FROM (
