@@ -224,7 +224,8 @@ def _contradicted(
                     judged.relations.get(known.id),
                     judged.of_one_kind.get(known.id),
                 )
-                clash = weighed(clash, relation, *in_order(known, new, mode, now), one_kind)
+                texts = in_order(known, new, mode, now)
+                clash = weighed(clash, relation, *texts, one_kind, judged.likeliest)
             if clash is not None:
                 clashes.append((known, clash))
     decidable = [
