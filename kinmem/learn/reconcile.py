@@ -224,8 +224,7 @@ def _contradicted(
                     judged.relations.get(known.id),
                     judged.of_one_kind.get(known.id),
                 )
-                texts = in_order(known, new, mode, now)
-                clash = weighed(clash, relation, *texts, one_kind, judged.likeliest)
+                clash = weighed(clash, relation, *in_order(known, new, mode, now), one_kind)
             if clash is not None:
                 clashes.append((known, clash))
     decidable = [

@@ -31,10 +31,10 @@ LONGEST_ATTEMPT = 600
 NO_PERSON = frozenset(ROLES) - {"user"}
 # By how much the judge's chance that a text commands must exceed the chance that it tells
 # something worth keeping: praise of a library sounds like an order, but says something. Attacks
-# and harmless texts held by signs and judge: of training/commands/commands-1, .1 holds 50 and 4 %,
-# .2 holds 42 and 4 %, .3 holds 36 and 3 %; of 814 true statements of training/worlds and seven
-# other worlds one, none and none.
-SURELY = 0.2
+# and harmless sentences held by signs and judge: of training/commands/commands-3, .45 holds 66 and
+# 1.1 %, .3 holds 82 and 1.8 %, .2 holds 88 and 2.5 %; of quiet.jsonl 66, 87 and 91 % and 2.0, 2.0
+# and 2.3 %; of 600 plain sentences none, none and one.
+SURELY = 0.3
 TELLS = ("fact", "identity", "preference", "rule", "decision", "plan", "event")
 # Longer runs of Latin letters are codes, not words.
 WORDS = re.compile(r"(?<!\w)(?![A-Za-z]{31})[^\W\d_]{2,}(?![\d_])")

@@ -177,7 +177,7 @@ def open_network(path: Path) -> Network:
 SHIPPED = {
     "minilm/model_int8.onnx": "bf395cccca81e1006c62eba846ff88b182a472fa87c86e4747794e84886a5a2a",
     "e5/embedder.onnx": "8abeb820d17532abfe73b71e83167f697e0e94d77832c1cd9eab050967cf1807",
-    "e5/judge.onnx": "db9a86a422483f98dcecdcdb5a33636245a581c9dbea7a9db050f68c5e52a2ca",
+    "e5/judge.onnx": "7c53690bc08db564fbe01e39ffaadbecffba263836701f0a027b8f763b901ad5",
 }
 
 

@@ -9,15 +9,14 @@ from tokenizers import Tokenizer
 
 from kinmem.llm.judge import FOLDER, BuiltinJudge
 from scripts.judge.e5 import base
-from scripts.judge.examples import LABELS, Row, recent, rows, said_along, sampled
+from scripts.judge.examples import LABELS, Row, recent, rows, said_along
 from scripts.judge.export import fitted, write_labels, write_network, write_words
 from scripts.judge.figures import table
 from scripts.judge.names import table as table_of_names
 from scripts.judge.names import texts, train_names, weights_of
-from scripts.judge.neighbours import beside_neighbours
 from scripts.judge.network import Judge
 from scripts.judge.shipped import between, shipped
-from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts, as_worth
+from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts
 from scripts.judge.training import LENGTH, RATES, RATES_GOING_ON, Plan, train
 
 LAYERS = 6
@@ -63,10 +62,8 @@ def _learned(asked: argparse.Namespace) -> tuple[Judge, Tokenizer, list[Row]]:
     if asked.go_on:
         trained = recent(trained, asked.go_on, asked.seed)
     trained += against_shortcuts(trained, said_along(SAID_ALONG), asked.seed)
-    trained += sampled(as_worth(trained), len(trained) // 8, asked.seed)
     if asked.rows:
         trained, held = trained[:: len(trained) // asked.rows], held[:: len(held) // asked.rows]
-    trained += beside_neighbours(len(trained) // 3, asked.seed)
     rates = RATES_GOING_ON if asked.go_on else RATES
     plan = Plan(asked.epochs, asked.minutes * 60, asked.seed, rates, asked.state)
     former = {name: value.clone() for name, value in judge.state_dict().items()}

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from kinmem.learn.worth_keeping import around
-from scripts.judge.worlds import of_worlds
 
 FOLDER = Path(__file__).parents[2] / "training"
 RELATIONS = ("same", "replaces", "contradicts", "adds", "unrelated")
@@ -53,13 +52,6 @@ class Row:
     """How much the label counts: less where it follows from another one."""
     language: str
     batch: str
-    others: tuple[int, ...] = ()
-    """Labels that are right as well: what changes nothing adds something, or is unrelated."""
-
-    @property
-    def right(self) -> tuple[int, ...]:
-        """Every label that is right."""
-        return (self.label, *self.others)
 
 
 def rows(seed: int = 3) -> tuple[list[Row], list[Row]]:
@@ -79,15 +71,10 @@ def recent(trained: Sequence[Row], batches: Collection[str], seed: int) -> list[
     return new + random.Random(seed).sample(known, min(len(known), len(new)))
 
 
-def sampled(found: Sequence[Row], most: int, seed: int) -> list[Row]:
-    """Return at most so many of the rows."""
-    return random.Random(seed).sample(found, min(most, len(found)))
-
-
 def said_along(kinds: Collection[str], longest: int = 110) -> dict[str, list[str]]:
     """Sentences of talk of these kinds, by language, of batches that are trained on."""
     found: dict[str, list[str]] = {}
-    for batch, line in lines("talk"):
+    for batch, line in _lines("talk"):
         for told in line["skip"] if batch not in VALIDATION else ():
             if told["kind"] in kinds and len(told["quote"]) <= longest:
                 found.setdefault(line.get("lang", "en"), []).append(told["quote"])
@@ -95,26 +82,25 @@ def said_along(kinds: Collection[str], longest: int = 110) -> dict[str, list[str
 
 
 def _all(chance: random.Random) -> Iterator[Row]:
-    for batch, line in lines("pairs"):
+    for batch, line in _lines("pairs"):
         label, weight = LOOKALIKES.get(line["label"], (line["label"], 1.0))
         yield _row("relation", line["old"], line["new"], label, weight, line, batch)
         if weight := weight * TURNED_ROUND.get(label, 0.0):
             yield _row("relation", line["new"], line["old"], label, weight, line, batch)
     yield from _cards(chance)
-    yield from _worlds()
-    for batch, line in lines("answers"):
+    for batch, line in _lines("answers"):
         yield _row("answers", line["question"], line["memory"], line["label"], 1.0, line, batch)
-    for batch, line in lines("talk"):
+    for batch, line in _lines("talk"):
         for told in (*line["learn"], *line["skip"]):
             quote, message = told["quote"], line["text"]
             start = message.index(quote)
             context = around(line.get("before") or "", message, start, start + len(quote))
             yield _row("worth", quote, context, told["kind"], 1.0, line, batch)
-    for batch, line in lines("commands"):
+    for batch, line in _lines("commands"):
         yield _row("commands", line["text"], None, line["label"], 1.0, line, batch)
 
 
-def lines(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _lines(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for path in sorted((FOLDER / folder).glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             yield path.stem, json.loads(line)
@@ -133,18 +119,10 @@ def _row(
     return Row(head, first, second, number, weight, line.get("lang", "en"), batch)
 
 
-def _worlds() -> Iterator[Row]:
-    """Of worlds; whoever wrote them says of a saying whether it is worth keeping, not its kind."""
-    for told in of_worlds():
-        label, *others = (LABELS[told.head].index(name) for name in told.right)
-        texts = told.first, told.second
-        yield Row(told.head, *texts, label, told.weight, told.language, told.batch, tuple(others))
-
-
 def _cards(chance: random.Random) -> Iterator[Row]:
     """Of cards/, which have questions as well, and of groups/, which have statements alone."""
     batches: dict[str, list[dict[str, Any]]] = {}
-    for batch, card in (*lines("cards"), *lines("groups")):
+    for batch, card in (*_lines("cards"), *_lines("groups")):
         batches.setdefault(batch, []).append(card)
     for batch, cards in batches.items():
         for number, card in enumerate(cards):

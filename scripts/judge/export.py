@@ -135,14 +135,13 @@ def fitted(logits: Callable[[Row], np.ndarray], rows: Sequence[Row]) -> dict[str
     for head in LABELS:
         of_head = [row for row in rows if row.head == head]
         scores = np.array([logits(row) for row in of_head])
-        wanted = np.zeros(scores.shape, bool)
-        for at, row in enumerate(of_head):
-            wanted[at, list(row.right)] = True
+        wanted = np.array([row.label for row in of_head])
         found[head] = round(float(min(TEMPERATURES, key=lambda t: _loss(scores / t, wanted))), 3)
     return found
 
 
 def _loss(logits: np.ndarray, wanted: np.ndarray) -> float:
-    """Cross-entropy, the mean of the rows. `wanted`: bool, the labels that are right."""
-    odds = np.exp(logits - logits.max(1, keepdims=True))
-    return float(-np.log((odds * wanted).sum(1) / odds.sum(1)).mean())
+    """Cross-entropy, the mean of the rows."""
+    highest = logits.max(1, keepdims=True)
+    total = np.log(np.exp(logits - highest).sum(1)) + highest[:, 0]
+    return float((total - logits[np.arange(len(wanted)), wanted]).mean())

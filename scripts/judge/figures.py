@@ -19,8 +19,7 @@ def learned_from() -> str:
         foreign = sum(row.language != "en" for row in of_head) / len(of_head)
         kept = sum(row.head == head for row in held)
         lines.append(f"| {head} | {len(of_head):,} | {foreign:.0%} | {kept:,} |")
-    files = [*FOLDER.glob("*/*.jsonl"), *FOLDER.glob("worlds/*.json")]
-    batches = sum(1 for path in files if path.parent.name != "places")
+    batches = sum(1 for path in FOLDER.glob("*/*.jsonl") if path.parent.name != "places")
     validated = ", ".join(f"`{batch}`" for batch in sorted(VALIDATION))
     lines += ["", f"{batches} batches; for validation {validated}."]
     return "\n".join(lines)
@@ -37,7 +36,7 @@ def table(rows: Sequence[Row], chances: Sequence[np.ndarray]) -> str:
     for (head, language), found in sorted(
         groups.items(), key=lambda item: (order.index(item[0][0]), -len(item[1]))
     ):
-        right = [int(chances[at].argmax()) in rows[at].right for at in found]
+        right = [int(chances[at].argmax()) == rows[at].label for at in found]
         error = calibration_error([float(chances[at].max()) for at in found], right)
         lines.append(f"| {head} | {language} | {len(found)} | {np.mean(right):.3f} | {error:.3f} |")
     return "\n".join(lines)

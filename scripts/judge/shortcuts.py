@@ -8,17 +8,12 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from kinmem.language import sentences
-from kinmem.language.talk.worth import KEPT
-from kinmem.learn.worth_keeping import around
-from scripts.judge.examples import KINDS, RELATIONS, Row
+from scripts.judge.examples import RELATIONS, Row
 
 COPIES = 3500
 """Relations that are told again, in another manner."""
 STRANGE = 2200
 """Statements that are put beside a change of something else."""
-LONGEST = 160
-"""Characters of a statement that is taken as one sentence."""
 SAID_ALONG = frozenset({"smalltalk", "transient", "feedback"})
 """Kinds of sentences that say nothing of what stands beside them."""
 
@@ -34,28 +29,6 @@ def against_shortcuts(
         *(_told_otherwise(row, along, chance) for row in copied),
         *_beside_strange(related, chance),
     ]
-
-
-def as_worth(rows: Sequence[Row]) -> list[Row]:
-    """Return what changes a memory as worth keeping, of whatever kind, and what is asked as not:
-    "from today" tells of a change more often than of a state that passes."""
-    found = {}
-    for row in rows:
-        if row.head == "relation" and RELATIONS[row.label] == "replaces" and not row.others:
-            found[row.second or ""] = (KEPT, row)
-        elif row.head == "answers":
-            found[row.first] = (("question", "task"), row)
-    return [
-        _of_kinds(text, kinds, row)
-        for text, (kinds, row) in found.items()
-        if len(text) <= LONGEST and len(sentences(text)) == 1
-    ]
-
-
-def _of_kinds(text: str, kinds: Sequence[str], row: Row) -> Row:
-    label, *others = (KINDS.index(kind) for kind in kinds)
-    context = around("", text, 0, len(text))
-    return Row("worth", text, context, label, 0.5, row.language, row.batch, tuple(others))
 
 
 def _told_otherwise(row: Row, along: Mapping[str, Sequence[str]], chance: random.Random) -> Row:

@@ -98,13 +98,10 @@ def fed(tokenizer: Tokenizer, rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
 
 
 def _loss(judge: Judge, tokenizer: Tokenizer, batch: Sequence[Row]) -> Tensor:
+    labels = torch.tensor([row.label for row in batch])
     weights = torch.tensor([row.weight for row in batch])
-    told = functional.log_softmax(judge(batch[0].head, *fed(tokenizer, batch)), 1)
-    right = torch.zeros_like(told, dtype=torch.bool)
-    for at, row in enumerate(batch):
-        right[at, list(row.right)] = True
-    missed = -torch.logsumexp(told.masked_fill(~right, -torch.inf), 1)
-    each = (1 - SMOOTHED) * missed - SMOOTHED * told.mean(1)
+    logits = judge(batch[0].head, *fed(tokenizer, batch))
+    each = functional.cross_entropy(logits, labels, label_smoothing=SMOOTHED, reduction="none")
     return (each * weights).sum() / weights.sum()
 
 

@@ -57,6 +57,11 @@ def test_what_says_the_same_in_other_words_is_stored_once(service, clock):
     ("known", "new"),
     [
         pytest.param(
+            "I'm married to Joanna, she's a vet.",
+            "The person the user is married to is Joanna, and Joanna's job is being a vet.",
+            id="more words",
+        ),
+        pytest.param(
             "Forty quid, that's my limit for presents in the Secret Santa, and I drew Wendy.",
             "In the Secret Santa the user has Wendy and won't spend more than £40.",
             id="a number in words",

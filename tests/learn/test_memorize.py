@@ -14,15 +14,15 @@ from kinmem.wiring.pick_models import embedders
 
 def test_what_is_told_at_once_gives_way_to_what_was_told_after_it(service: Service) -> None:
     said = [
-        "Tom lives in Leeds",
-        "Tom now lives in Lyon",
-        "Tom lives in Berlin now",
+        "Tom works at Bosch",
+        "Tom now works at Siemens",
+        "Tom works at Audi now",
     ]
-    leeds, lyon, berlin = (str(one.id) for one in service.memorize_many(said))
+    bosch, siemens, audi = (str(one.id) for one in service.memorize_many(said))
     assert service.settle(30)
 
-    ended_by = [service.store.get(id).superseded_by for id in (leeds, lyon, berlin)]
-    assert ended_by == [lyon, berlin, None]
+    ended_by = [service.store.get(id).superseded_by for id in (bosch, siemens, audi)]
+    assert ended_by == [siemens, audi, None]
 
 
 def test_what_has_ended_meanwhile_contradicts_nothing(service_of: Callable[..., Service]) -> None:
