@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
@@ -198,20 +198,27 @@ def terms_of(word: str) -> list[str]:
     runs = UNSPACED_RUN.findall(word)
     return [
         *filter(None, UNSPACED_RUN.split(word)),
-        *(run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))),
+        *(pair for run in runs for pair in pairs_of(run)),
     ]
+
+
+def pairs_of(run: str) -> list[str]:
+    """Return each pair of neighbouring characters in order, or a single character as it is."""
+    return [run[at : at + 2] for at in range(max(1, len(run) - 1))]
 
 
 def count_words(text: str) -> int:
     """Count the words. In scripts without spaces, two characters count as one word."""
-    spaced = (word for word in words(text) if not UNSPACED.search(word))
-    return len(list(spaced)) + (len(UNSPACED.findall(text)) + 1) // 2
+    return _count_spaced(words(text)) + (len(UNSPACED.findall(text)) + 1) // 2
 
 
 def count_content_words(text: str) -> int:
     """Count the content words, each once; see count_words."""
-    spaced = (word for word in content_words(text) if not UNSPACED.search(word))
-    return len(list(spaced)) + (len(UNSPACED.findall(text)) + 1) // 2
+    return _count_spaced(content_words(text)) + (len(UNSPACED.findall(text)) + 1) // 2
+
+
+def _count_spaced(found: Iterable[str]) -> int:
+    return sum(not UNSPACED.search(word) for word in found)
 
 
 def cut(text: str, characters: int) -> str:

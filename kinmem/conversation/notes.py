@@ -17,7 +17,7 @@ from kinmem.models import LIVE, Answer, Hit, Memory, Reasons
 from kinmem.models.turns import Snapshot
 from kinmem.settings import Settings
 from kinmem.store.sessions import ShownNotes
-from kinmem.text import UNSPACED, estimated_tokens, terms_of, words
+from kinmem.text import UNSPACED, estimated_tokens, pairs_of, terms_of, words
 
 # Fit of a hit: similarity (0 at the embedder's noise, 1 for the same text) + 0.3 x the share of the
 # prompt's words in it + 0.15 if it is about the person named. On three conversations of LoCoMo, a
@@ -111,8 +111,8 @@ def _found(word: str, told: Collection[str]) -> float:
     stand in a pair that was."""
     if not UNSPACED.search(word):
         return float(word in told)
-    terms = [word[at : at + 2] for at in range(max(1, len(word) - 1))]
-    covered = {at + step for at, term in enumerate(terms) if term in told for step in (0, 1)}
+    pairs = enumerate(pairs_of(word))
+    covered = {at + step for at, pair in pairs if pair in told for step in (0, 1)}
     return min(1.0, len(covered) / len(word))
 
 

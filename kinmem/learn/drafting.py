@@ -8,7 +8,7 @@ belongs to the project: elsewhere a question still finds it, and it is only left
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
@@ -263,19 +263,19 @@ def project_of(
     subject: str | None,
     place: str | None,
     embedder: Embedder | None = None,
-    known: Iterable[str] = (),
+    known: Callable[[], Iterable[str]] = tuple,
 ) -> str | None:
     """Return `place` if the statement is about the project, not about whoever works in it.
 
-    If it names one of the `known` places, or this one, and is not about a person, it belongs to
-    that: "I switched Stallplan to Postgres" may be said anywhere. Without a category, the words
-    decide. Without an `embedder` that tells lives from projects, what "we" do belongs to the
-    project.
+    If it names one of the places that `known` returns, or this one, and is not about a person, it
+    belongs to that: "I switched Stallplan to Postgres" may be said anywhere. Without a category,
+    the words decide. Without an `embedder` that tells lives from projects, what "we" do belongs to
+    the project.
     """
     if not place or not isinstance(content, str):
         return None
     category = category or judgement(content)[0]
-    if category not in PERSONAL and (named := spoken_of(content, {place, *known})):
+    if category not in PERSONAL and (named := spoken_of(content, {place, *known()})):
         return named
     holds_here = belongs(category, content, subject)
     return place if holds_here and not _is_of_life(content, category, embedder) else None

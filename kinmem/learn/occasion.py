@@ -11,7 +11,7 @@ from math import sqrt
 
 from kinmem.language import Dates, Periods, Wording, atoms, claim
 from kinmem.models import OF_ITS_TIME, TOLD_AT, ConflictMode, Memory
-from kinmem.text import UNSPACED, folded, words
+from kinmem.text import UNSPACED, folded, pairs_of, words
 
 # What is said twice in one session within this time was said on one occasion.
 ONE_TALK = timedelta(hours=12)
@@ -210,7 +210,7 @@ def _beginnings(text: str) -> frozenset[str]:
     found: set[str] = set()
     for word in WORD.findall(text):
         if UNSPACED.search(word):
-            found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+            found.update(pairs_of(word))
         else:
             found.add(word.casefold()[:BEGINNING])
     return frozenset(found)

@@ -262,8 +262,7 @@ class Learn:
         """Stage 3. What a turn teaches is private and belongs to the project that it is about."""
         if not source.is_given:
             about = note.category, note.content, note.subject
-            known = self._store.places() if source.project else ()
-            place = project_of(*about, source.project, self._embedder, known)
+            place = project_of(*about, source.project, self._embedder, self._store.places)
             note = replace(note, scope="private", place=place)
         draft = draft_of(
             note,

@@ -113,8 +113,8 @@ class CurrentPlace:
             with suppress(InvalidInput):  # storing it will report the error
                 note = self._judged(note)
         about = note.category, note.content, note.subject
-        known = self._store.places() if self.here else ()
-        return replace(note, place=project_of(*about, self.here, self._embedder, known))
+        place = project_of(*about, self.here, self._embedder, self._store.places)
+        return replace(note, place=place)
 
 
 # Characters. Summarising a longer text by rules takes over 5 ms.

@@ -39,39 +39,34 @@ def test_help_names_every_command() -> None:
         assert f" {command} " in out
 
 
-def test_help_waits_for_nothing_heavy() -> None:
+def loaded_by(*calls: str) -> set[str]:
+    """The packages that a process has loaded after these calls of main."""
     code = (
-        "import sys; from kinmem.cli import main; main(['--help'])\n"
+        f"import sys; from kinmem.cli import main\n{'; '.join(calls)}\n"
         "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    loaded = set(done.stderr.split())
+    assert "kinmem" in loaded
+    return loaded
 
+
+def test_help_waits_for_nothing_heavy() -> None:
     heavy = "mcp numpy litellm onnxruntime tokenizers apsw pydantic asyncio".split()
-    assert not set(done.stderr.split()) & set(heavy)
+    assert not loaded_by("main(['--help'])") & set(heavy)
 
 
 def test_recall_and_list_do_not_wait_for_mcp() -> None:
-    code = (
-        "import sys; from kinmem.cli import main\n"
-        "for verb in ('memorize', 'recall'): main([verb, 'tea', '--json'])\n"
-        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
-    )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    calls = (f"main(['{verb}', 'tea', '--json'])" for verb in ("memorize", "recall"))
 
-    assert not set(done.stderr.split()) & {"mcp", "litellm", "starlette"}
+    assert not loaded_by(*calls) & {"mcp", "litellm", "starlette"}
 
 
 def test_what_needs_no_model_loads_none() -> None:
-    code = (
-        "import sys; from kinmem.cli import main\n"
-        "for verb in ('list', 'timeline', 'stats', 'mute'): main([verb])\n"
-        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
-    )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    calls = (f"main(['{verb}'])" for verb in ("list", "timeline", "stats", "mute"))
 
-    assert not set(done.stderr.split()) & {"onnxruntime", "tokenizers", "mcp"}
+    assert not loaded_by(*calls) & {"onnxruntime", "tokenizers", "mcp"}
 
 
 @pytest.mark.parametrize("words", [[], ["serve"], ["--kin", "ana"]], ids=" ".join)
