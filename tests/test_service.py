@@ -382,7 +382,7 @@ def test_only_the_author_changes_a_shared_memory_and_others_learn_nothing(servic
         ):
             with pytest.raises(MemoryNotFound) as refused:
                 change()
-            assert str(refused.value).replace(id, "") == str(MemoryNotFound("")).replace("''", "''")
+            assert str(refused.value).replace(id, missing) == str(MemoryNotFound(missing))
 
     assert ana.get(shared).content == "The office closes at six"
 

@@ -301,7 +301,7 @@ def test_only_a_person_undoes_what_holds_a_memory_back(api: Api) -> None:
 
 def test_of_many_mistakes_a_few_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = list[str]()
-    monkeypatch.setattr(argument_errors, "nearest", lambda word, names: compared.append(word))
+    monkeypatch.setattr(argument_errors, "nearest", lambda word, *_: compared.append(word))
     with pytest.raises(ValidationError) as caught:
         Question.model_validate({f"unknown_{n}": 1 for n in range(5000)})
 
