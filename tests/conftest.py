@@ -1,5 +1,6 @@
 """What most tests start from: a real service on an empty folder, a clock that moves when told."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -34,6 +35,15 @@ def pytest_configure(config: pytest.Config) -> None:
     if shutil.disk_usage(IN_MEMORY).free >= ROOM and os.access(IN_MEMORY, os.W_OK):
         config.option.basetemp = folder = tempfile.mkdtemp(prefix="kinmem-", dir=IN_MEMORY)
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over what was collected: it stays until the end.
+
+    With it each full collection takes .2 s, and tests ask for hundreds.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 class MovableClock:
