@@ -1,10 +1,12 @@
 """Embeds a small store anew, is killed at random moments, and goes on until it is done.
 
 Run as `python -m tests.upkeep.reembed_loop <home> <memories> <rounds> <seed>`; prints as JSON how
-often it was killed, how many texts were embedded, and the coverage at the end.
+often it was killed, how many texts were embedded, and the coverage at the end. However fast the
+machine is, a process that is to be killed does not get beyond its second batch.
 """
 
 import json
+import math
 import os
 import random
 import signal
@@ -12,6 +14,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from kinmem.llm.base import Purpose
@@ -24,16 +27,23 @@ from tests.upkeep.crash_loop import TinyEmbedder
 
 
 class Told(TinyEmbedder):
-    """Tells of each batch before it gives its vectors, and takes a few milliseconds."""
+    """Tells of each batch before it gives its vectors, and takes a few milliseconds.
+
+    After so many batches it waits to be killed.
+    """
 
     name = "other"
 
-    def __init__(self, pipe: int) -> None:
+    def __init__(self, pipe: int, batches: float) -> None:
         self._pipe = pipe
+        self._left = batches
 
     def embed(
         self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
     ) -> Vectors:
+        if not self._left:
+            signal.pause()
+        self._left -= 1
         tell(self._pipe, "batch", str(len(texts)))
         time.sleep(0.004)
         return super().embed(texts)
@@ -44,8 +54,8 @@ def opened(home: Path, *embedders: TinyEmbedder) -> Service:
     return Service(SqliteStore(home, "ana"), embedders, settings, resident=False)
 
 
-def reembed(home: Path, pipe: int) -> None:
-    with closing(opened(home, Told(pipe), TinyEmbedder())) as service:
+def reembed(home: Path, pipe: int, batches: float) -> None:
+    with closing(opened(home, Told(pipe, batches), TinyEmbedder())) as service:
         tell(pipe, "ready")
         service.reembed()
         tell(pipe, "done")
@@ -59,10 +69,11 @@ def main(home: Path, memories: int, rounds: int, seed: int) -> None:
     killed = embedded = 0
     done = False
     while not done:
-        process, pipe = begin(lambda pipe: reembed(home, pipe))
+        batches = 2 if killed < rounds else math.inf
+        process, pipe = begin(partial(reembed, home, batches=batches))
         if killed < rounds:
             pipe.readline()
-            time.sleep(chance.uniform(0, 0.03))
+            time.sleep(chance.uniform(0, 0.02))
             os.kill(process, signal.SIGKILL)
             killed += 1
         os.waitpid(process, 0)
