@@ -36,6 +36,15 @@ from tests.test_http import ROOT, Running, start, streamable
 pytestmark = pytest.mark.anyio
 
 
+# The tests kill workers faster than they should die: the pauses would double up to half a minute.
+SOON = """
+from kinmem.http import workers
+workers.FIRST_PAUSE = workers.LONGEST_PAUSE = 0.1
+import server
+server.main()
+"""
+
+
 def children(server: Running) -> set[int]:
     return {child.pid for child in psutil.Process(server.process.pid).children()}
 
@@ -46,7 +55,7 @@ def working(home: Path, **environment: str) -> Iterator[Running]:
     url = postgres.database_url()
     token = tokens_of(load({"KINMEM_HOME": home, "KINMEM_STORE": url})).add("ana", scope="admin")
     chosen = {"KINMEM_STORE": url, "KINMEM_WORKERS": "2", "KINMEM_KIN": "ana", **environment}
-    process = start(home, KINMEM_JUDGE="off", **chosen)
+    process = start(home, SOON, KINMEM_JUDGE="off", **chosen)
     try:
         assert process.stderr
         told = process.stderr.readline().decode()
