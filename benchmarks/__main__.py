@@ -1,7 +1,8 @@
 """python -m benchmarks [retrieval|latency|throughput|...|all] [--short] [--json FILE]
 
-ablation and embedders take --embedder NAME, for another model than the built-in one; talk and
-commands take the file that is to be measured behind their name, pairs one or more (see pairs.py).
+ablation and embedders take --embedder NAME, for another model than the built-in one; talk,
+commands and worlds take the file or folder that is to be measured behind their name, pairs one or
+more (see pairs.py).
 """
 
 import argparse
@@ -34,6 +35,7 @@ BENCHMARKS = (
         "paraphrases",
         "now",
         "updates",
+        "worlds",
         "notes",
         "languages",
         "reembedding",
@@ -51,8 +53,12 @@ BENCHMARKS = (
     ),
     "tool-choice",
 )
-FILES = {"talk": "KINMEM_BENCH_TALK", "commands": "KINMEM_BENCH_COMMANDS"}
-"""Variables by which those that measure any file are told which."""
+FILES = {
+    "talk": "KINMEM_BENCH_TALK",
+    "commands": "KINMEM_BENCH_COMMANDS",
+    "worlds": "KINMEM_BENCH_WORLDS",
+}
+"""Variables by which those that measure any file or folder are told which."""
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""
 OF_SERVERS = ("workers", "placement", "postgres")
@@ -103,7 +109,7 @@ def _of_pairs(files: Sequence[Path], by_bar: bool) -> int:
 def _without_file(arguments: list[str]) -> list[str]:
     """The arguments; a file behind the name of what measures it becomes its variable."""
     for at, name in enumerate(arguments[:-1]):
-        if name in FILES and Path(arguments[at + 1]).is_file():
+        if name in FILES and Path(arguments[at + 1]).exists():
             os.environ[FILES[name]] = arguments[at + 1]
             return arguments[: at + 1] + arguments[at + 2 :]
     return arguments
