@@ -1,4 +1,5 @@
-"""What is asked at every turn is found by an index, however much was said and shown before."""
+"""What is asked at every turn, or for every page of a memory, is found by an index, however much
+there is."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -31,6 +32,9 @@ ONE = Message(session="s", turn="t", role="user", text="hello", id=1, said_at=Mo
             id="unsummarised",
         ),
         pytest.param(lambda it: it.turns.sessions(1), "turns_of_session", id="sessions"),
+        pytest.param(
+            lambda it: it.past.superseded_by(["m"]), "memories_superseded", id="superseded by"
+        ),
         pytest.param(lambda it: it.snapshots.last("/home"), "turns_of_session", id="last summary"),
     ],
 )

@@ -395,9 +395,12 @@ def _listed(
         if behind is not None:
             beyond = f"({key}, m.id) {'<' if order == 'DESC' else '>'} (:key, :id)"
             after = {"key": behind[0], "id": behind[1]}
+        # Numbers of rows are sorted, not whole rows: thousands may have been stored at one moment.
         rows = database.rows(
-            f"SELECT {key}, {COLUMNS} FROM memories m WHERE {allowed.condition} AND {beyond}"
-            f" ORDER BY {key} {order}, m.id {order} LIMIT :limit",
+            f"SELECT {key}, {COLUMNS} FROM memories m WHERE m.rowid IN"
+            f" (SELECT m.rowid FROM memories m WHERE {allowed.condition} AND {beyond}"
+            f" ORDER BY {key} {order}, m.id {order} LIMIT :limit)"
+            f" ORDER BY {key} {order}, m.id {order}",
             {**allowed.bound, **after, "limit": wanted},
         )
         found += [row for row in rows if bytes not in map(type, row[:2])]
