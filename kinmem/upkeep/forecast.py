@@ -34,30 +34,41 @@ class Forecast:
     """What is to come, within two years."""
 
     left: Sequence[tuple[int, float]]
-    """By day from now: its retention."""
+    """By day from now: its retention. Not every day need be there, but the first and the last."""
     turns: Sequence[Turn]
     """In order."""
     is_kept: bool
     """Whether no age puts it away: a person stated it, or it is pinned."""
 
 
-def forecast(store: Store, id: str, settings: LifeSettings, now: datetime) -> Forecast | None:
-    """Return what becomes of an own memory; None if it is none, or no longer alive."""
+def forecast(
+    store: Store, id: str, settings: LifeSettings, now: datetime, points: int | None = None
+) -> Forecast | None:
+    """Return what becomes of an own memory; None if it is none, or no longer alive. `points`: see
+    foreseen."""
     living = store.life.living([id])
     if not living:
         return None
-    return foreseen(living[0], settings, now, told=was_told(store, living[0]))
+    return foreseen(living[0], settings, now, told=was_told(store, living[0]), points=points)
 
 
-def foreseen(memory: Living, settings: LifeSettings, now: datetime, *, told: bool) -> Forecast:
+def foreseen(
+    memory: Living,
+    settings: LifeSettings,
+    now: datetime,
+    *,
+    told: bool,
+    points: int | None = None,
+) -> Forecast:
     """Return the same for a memory as upkeep knows it. `told`: a person stated what it was merged
-    from."""
+    from. `points`: about how many days of the curve to tell between one change and the next; None
+    for all."""
     day, left = 0, list[tuple[int, float]]()
     turns: list[Turn] = []
     expires = _expiry(memory, now)
     while day < expires:
         changes = _next_change(memory, settings, now, range(day, expires), told=told)
-        left += _curve(memory, settings, now, range(day, min(changes + 1, expires)))
+        left += _curve(memory, settings, now, range(day, min(changes + 1, expires)), points)
         day = left[-1][0] + 1
         if day > changes:
             memory, found = _next(memory, settings, now + timedelta(days=changes), told=told)
@@ -94,19 +105,27 @@ def _next_change(
 
 
 def _curve(
-    memory: Living, settings: LifeSettings, now: datetime, days: range
+    memory: Living, settings: LifeSettings, now: datetime, days: range, points: int | None
 ) -> list[tuple[int, float]]:
-    """Return how much is left on each day, until hardly anything is."""
+    """Return how much is left on so many of the days, until hardly anything is; on the first and
+    the last of them always."""
     category, importance, uses, idle, age, relations = fading(
         memory, now + timedelta(days=days.start)
     )
-    left = []
-    for later, day in enumerate(days):
+
+    def left(day: int) -> float:
+        if memory.pinned:
+            return 1.0
+        later = day - days.start
         known = Fading(category, importance, uses, idle + later, age + later, relations)
-        left.append((day, 1.0 if memory.pinned else retention(known, settings.curve)))
-        if _is_hardly_left(*left[-1]):
-            break
-    return left
+        return retention(known, settings.curve)
+
+    def is_over(day: int) -> bool:
+        return _is_hardly_left(day, left(day))
+
+    until = days[: bisect_left(days, True, key=is_over) + 1]  # curves only fall
+    step = 1 if points is None else max(1, len(until) // points)
+    return [(day, left(day)) for day in (*until[:-1:step], until[-1])]
 
 
 def _is_hardly_left(day: int, rest: float) -> bool:

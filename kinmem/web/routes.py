@@ -1,5 +1,6 @@
 """The routes of the page: its views, the login, what its forms do, and files that never change."""
 
+from contextlib import nullcontext
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -202,7 +203,8 @@ class _Pages:
 def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:
     """Answer the request; a form that cannot be done leads back to its page, which says why."""
     try:
-        return show(asked)
+        with nullcontext() if is_form else asked.service.store.reading():
+            return show(asked)
     except KinmemError as error:
         if is_form:
             notice = Notice("problem.told", is_problem=True, errors=(error,))

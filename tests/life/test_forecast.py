@@ -82,3 +82,17 @@ def test_it_tells_what_each_day_would_bring(memory: Living, life: LifeSettings, 
 
     assert [(turn.day, turn.to) for turn in forecast.turns] == turns
     assert dict(forecast.left) == pytest.approx(left)
+
+
+@settings(max_examples=rounds(500, 30))
+@given(memory=memories, life=lives, points=some.integers(1, 200))
+def test_fewer_points_tell_the_same_curve(memory: Living, life: LifeSettings, points: int) -> None:
+    whole = foreseen(memory, life, NOW, told=False)
+
+    drawn = foreseen(memory, life, NOW, told=False, points=points)
+
+    assert drawn.turns == whole.turns
+    assert set(drawn.left) <= set(whole.left)
+    assert [*drawn.left[:1], *drawn.left[-1:]] == [*whole.left[:1], *whole.left[-1:]]
+    if whole.left:
+        assert len(drawn.left) <= (2 * points + 1) * (len(whole.turns) + 1)

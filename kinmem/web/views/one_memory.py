@@ -9,7 +9,7 @@ from kinmem.errors import MemoryNotFound
 from kinmem.models import LIVE, TURN, Memory
 from kinmem.models.turns import Message
 from kinmem.service.memories import likeness
-from kinmem.upkeep.forecast import Forecast
+from kinmem.upkeep.forecast import Forecast, forecast
 from kinmem.web.charts import HEIGHT, WIDTH, Line, line
 from kinmem.web.differences import Changed, changes
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
@@ -19,6 +19,8 @@ from kinmem.web.views.edit_memory import edit, save
 PATH = "/memory/{id}"
 SIMILAR = 4
 MOST_EVENTS = 100
+# Points of the curve from one change to the next.
+POINTS = 60
 # Characters of a document that are shown; the rest is in its chunks.
 LONGEST = 100_000
 ACTIONS = ("pin", "unpin", "share", "unshare", "archive", "restore", "forget")
@@ -55,7 +57,7 @@ def show(asked: Asked) -> Answer:
     service = asked.service
     memory = service.store.get(id)  # viewing does not count as use
     is_own = memory.kin == service.kin
-    forecast = service.forecast(id)
+    future = forecast(service.store, id, service.settings.life, asked.now, POINTS)
     text = service.text(id)
     return Shown(
         "memory.html",
@@ -67,8 +69,8 @@ def show(asked: Asked) -> Answer:
             "is_own": is_own,
             "is_live": memory.state in LIVE,
             "vitals": service.vitals(id),
-            "curve": _curve(asked, forecast),
-            "forecast": forecast,
+            "curve": _curve(asked, future),
+            "forecast": future,
             "on": lambda day: asked.now + timedelta(days=day),
             "newer": service.newer(id).get(id),
             "links": service.links(id).get(id, []),
@@ -90,17 +92,16 @@ def _turn(asked: Asked, id: str) -> Answer:
     return Shown("message.html", {"message": message})
 
 
-def _curve(asked: Asked, forecast: Forecast | None) -> Curve | None:
-    if forecast is None or len(forecast.left) < 2:
+def _curve(asked: Asked, future: Forecast | None) -> Curve | None:
+    if future is None or len(future.left) < 2:
         return None
-    days = forecast.left[-1][0]
-    step = max(1, days // 120)
-    pairs = [(float(day), left) for day, left in forecast.left if not day % step or day == days]
+    days = future.left[-1][0]
+    pairs = [(float(day), left) for day, left in future.left]
     life = asked.service.settings.life
     return Curve(
         line(pairs, 1.0),
         days,
-        [WIDTH * turn.day / days for turn in forecast.turns if turn.day <= days],
+        [WIDTH * turn.day / days for turn in future.turns if turn.day <= days],
         [HEIGHT * (1 - limit) for limit in (life.stale_below, life.archive_below) if limit],
     )
 
