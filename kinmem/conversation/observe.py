@@ -374,5 +374,11 @@ def _query(text: str) -> str:
     return f"{text[:half]} {text[-half:]}"
 
 
+def held_part(prompt: str) -> str:
+    """Return the part under which a prompt is kept as the output of a tool. Each has its own: of
+    two with the same in one turn, the second would count as known already."""
+    return f"prompt-{_digest(prompt)[:8]}"
+
+
 def _digest(*parts: str) -> str:
     return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()

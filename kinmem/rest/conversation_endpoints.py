@@ -24,6 +24,9 @@ NUMBER = re.compile("[0-9]{1,18}")
 MOST_TOOLS = 1000
 
 Conversation = Annotated[Text, Field(description="which conversation")]
+Trusted = Annotated[
+    bool, Field(description="a person has said it for certain; takes a token of scope admin")
+]
 
 
 class ToolOutput(Asked):
@@ -42,9 +45,7 @@ class Turn(Asked):
     tools: Annotated[tuple[ToolOutput, ...], Field(max_length=MOST_TOOLS)] = ()
     client: str | None = None
     place: Place | None = None
-    trusted: Annotated[
-        bool, Field(description="a person has said it for certain; takes a token of scope admin")
-    ] = False
+    trusted: Trusted = False
 
 
 @group("POST", "/turns", "write", takes_key=True)
@@ -72,12 +73,15 @@ class Heard(Asked):
     part: str = ""
     client: str | None = None
     place: Place | None = None
+    trusted: Trusted = False
 
 
 @group("POST", "/observe", "write", is_harmless=True)
 def observe(call: Call, asked: Heard) -> Observed:
-    """Store one message of a conversation. The answer to a prompt has notes to be added to it."""
-    given = {"client": call.client, **asked.given()}
+    """Store one message of a conversation. The answer to a prompt has notes to be added to it. A
+    prompt that reads like an order to an assistant is kept as the output of a tool, unless it is
+    trusted."""
+    given = {"client": call.client, **asked.given(), "trusted": call.trusts(asked.trusted)}
     return call.service.observe(
         given.pop("event"), given.pop("session"), given.pop("turn", None), **given
     )

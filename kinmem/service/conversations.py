@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Unpack
 
-from kinmem.conversation.observe import NAME_BYTES
+from kinmem.conversation.observe import NAME_BYTES, held_part
 from kinmem.models import Memory, Progress
 from kinmem.models.turns import Circumstances, Happening, Message, Observed, Run, Session
 from kinmem.service.components import Components
@@ -34,6 +34,7 @@ class Conversations:
         agent: str | None = None,
         tell: bool = True,
         again: bool = False,
+        trusted: bool = True,
         **known: Unpack[Circumstances],
     ) -> Observed:
         """Store one message durably; learning from it comes later. For a prompt, return notes
@@ -43,10 +44,15 @@ class Conversations:
         client's own summary of what it drops). `known` may have speaker, at, tool, part, client and
         place, which is the folder the session works in. The same message again in one turn is
         stored once. Messages of a sub-agent (`agent`) are ignored. `again` says that a prompt
-        without an id may have been reported before its answer as well.
+        without an id may have been reported before its answer as well. Not `trusted` is what a
+        program hands over: if a prompt reads like an order to an assistant, it is kept as the
+        output of a tool and gets no notes, since nobody knows that a person has said it.
         """
         if agent:
             return Observed("ignored", reason="said by a sub-agent")
+        if event == "prompt" and self._is_held(text, trusted=trusted):
+            event = "tool"
+            known |= {"speaker": None, "tool": "observe", "part": held_part(text)}
         observed = self._conversation.observe(
             event, session, turn, text, tell=tell, again=again, **known
         )
@@ -79,10 +85,11 @@ class Conversations:
         if turn is None and key is not None:
             turn = f"key:{key}"
         observe = partial(self.observe, at=at, client=client, place=place)
-        if trusted or self._learn.why_held({"content": prompt}) is None:
-            asked = observe("prompt", session, turn, prompt, speaker=speaker, tell=False)
+        if self._is_held(prompt, trusted=trusted):
+            part = held_part(prompt)
+            asked = observe("tool", session, turn, prompt, tool="record_turn", part=part)
         else:
-            asked = observe("tool", session, turn, prompt, tool="record_turn", part="prompt")
+            asked = observe("prompt", session, turn, prompt, speaker=speaker, tell=False)
         turn = asked.turn or turn or self._conversation.nameless(session, answer)
         for number, output in enumerate(tools, start=1):
             name, part = output.get("tool"), output.get("id") or str(number)
@@ -90,6 +97,9 @@ class Conversations:
             observe("tool", session, turn, text, tool=name, part=part)
         answered = observe("answer", session, turn, answer)
         return asked if asked.turn else answered
+
+    def _is_held(self, prompt: str, *, trusted: bool) -> bool:
+        return not trusted and self._learn.why_held({"content": prompt}) is not None
 
     def opening(self, session: str, *, place: str | None = None) -> str:
         """Return what to show a session at its start, ready to be inserted; empty if nothing."""
