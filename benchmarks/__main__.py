@@ -50,6 +50,7 @@ BENCHMARKS = (
         "cold-start",
         "tool-list",
         "pages",
+        "live",
     ),
     "tool-choice",
 )
