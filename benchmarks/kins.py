@@ -6,6 +6,7 @@ Only secrets are kept: the door codes and passwords of the texts are made up.
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from kinmem.clock import Clock, utc_now
 from kinmem.llm.base import Embedder, warm
@@ -29,22 +30,36 @@ def fresh_kin(
 
     `folder`: below which its home is made; None: where temporary files are.
     """
-    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=folder) as home:
-        settings = _settings(home, variables)
-        if judge := chat_models(settings).judge:
-            warm(judge)  # recall does not wait for it; each process has one
-        if embedder is None:
-            service = open_service(settings, clock=clock)
-        else:
-            service = Service(
-                SqliteStore(settings.home, settings.general.kin, clock),
-                [embedder],
-                settings,
-                models=chat_models(settings, clock),
-                clock=clock,
-            )
-        with service:
-            yield service
+    with (
+        tempfile.TemporaryDirectory(prefix=PREFIX, dir=folder) as home,
+        kin_at(home, embedder, clock, **variables) as service,
+    ):
+        yield service
+
+
+@contextmanager
+def kin_at(
+    home: str | Path,
+    embedder: Embedder | None = None,
+    clock: Clock = utc_now,
+    **variables: object,
+) -> Iterator[Service]:
+    """The same in a home that is there, and stays."""
+    settings = _settings(home, variables)
+    if judge := chat_models(settings).judge:
+        warm(judge)  # recall does not wait for it; each process has one
+    if embedder is None:
+        service = open_service(settings, clock=clock)
+    else:
+        service = Service(
+            SqliteStore(settings.home, settings.general.kin, clock),
+            [embedder],
+            settings,
+            models=chat_models(settings, clock),
+            clock=clock,
+        )
+    with service:
+        yield service
 
 
 @contextmanager
@@ -57,6 +72,6 @@ def quiet_kin(**variables: object) -> Iterator[Service]:
         yield service
 
 
-def _settings(home: str, variables: Mapping[str, object]) -> Settings:
+def _settings(home: str | Path, variables: Mapping[str, object]) -> Settings:
     known = {"KINMEM_KIN": "bench", "KINMEM_HOME": home, "KINMEM_SECRETS": "keep"}
     return load({**known, **variables}, environment={})

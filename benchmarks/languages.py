@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.kins import fresh_kin
-from benchmarks.report import Cell, Row, Table, Target
+from benchmarks.report import Cell, Row, Table, Target, percent
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.service import Service
@@ -65,12 +65,12 @@ def _many(spoken: str, embedder: BuiltinEmbedder) -> Row:
     notes = list(dict.fromkeys(note for _, note in cards))
     with _knowing(notes, embedder) as service:
         places = [_place(service, *one) for one in cards]
-    first, five = (_percent([place <= most for place in places]) for most in (1, 5))
+    first, five = (percent([place <= most for place in places]) for most in (1, 5))
     questions, place = [question for question, _ in cards], [notes.index(one) for _, one in cards]
     shares = []
     for model in (embedder, embedder.english):
         cosines = _cosines(questions, notes, model)
-        shares.append(_percent((cosines.argmax(1) == place).tolist()))
+        shares.append(percent((cosines.argmax(1) == place).tolist()))
         if model is embedder:
             right = cosines[np.arange(len(place)), place]
             other = np.delete(cosines.ravel(), np.arange(len(place)) * len(notes) + place)
@@ -106,7 +106,3 @@ def _cosines(questions: Sequence[str], notes: Sequence[str], embedder: Embedder)
     asked = embedder.embed(questions, purpose="question")
     found: np.ndarray = asked @ embedder.embed(notes).T
     return found
-
-
-def _percent(right: Sequence[bool]) -> float:
-    return round(100 * sum(right) / max(1, len(right)), 1)

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from importlib.metadata import version
@@ -44,6 +44,12 @@ class Target:
     @property
     def met(self) -> bool:
         return self.measured <= self.bound if self.at_most else self.measured >= self.bound
+
+
+def percent(found: Iterable[object]) -> float:
+    """How many of them are true or hold something, in hundredths; 0 of none."""
+    right = [bool(one) for one in found]
+    return round(100 * sum(right) / max(1, len(right)), 1)
 
 
 def targets_table(targets: Sequence[Target]) -> Table:

@@ -11,21 +11,17 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.baselines import Remembering
-from benchmarks.kins import fresh_kin
+from benchmarks.kins import fresh_kin, kin_at
 from benchmarks.now import IN_MEMORY
-from benchmarks.report import Row, Table, Target
+from benchmarks.report import Row, Table, Target, percent
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.models import LIVE, Filters
+from kinmem.models import LIVE, Filters, Memory
 from kinmem.service import Service
-from kinmem.settings import load
-from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring.pick_models import chat_models
 
 FOLDER = Path(__file__).parents[1] / "training" / "worlds"
 TOP = 3
@@ -96,8 +92,9 @@ def lived(world: Mapping[str, Any], embedder: Remembering) -> tuple[list[Said], 
         if not kin.settle():
             raise SystemExit("the vectors could not be made")
         home = kin.settings.home
-        known = {id: at for at, id in enumerate(ids)}
-        if len(known) < len(ids):
+        live = {memory.id for memory in _live(kin)}  # a held one has not ended
+        known = {id: at for at, id in enumerate(ids) if id in live}
+        if len(set(ids)) < len(ids):
             raise SystemExit(f"{world['about']}: memories of one world are stored once")
         asked = [_asked(kin, known, one) for one in world["questions"]]
         with tempfile.TemporaryDirectory(dir=IN_MEMORY) as folder:
@@ -112,7 +109,7 @@ def _said(
     for number, one in enumerate(world["said"]):
         home = first.with_name(str(number))
         shutil.copytree(first, home)
-        with closing(_opened(home, embedder)) as kin:
+        with kin_at(home, embedder) as kin:
             before = {one.newer + one.older for one in kin.store.decisions.conflicts()}
             kin.observe("prompt", "later", "1", one["text"])
             kin.observe("answer", "later", "1", "Noted.")
@@ -120,14 +117,6 @@ def _said(
                 raise SystemExit(f"was not learned: {one['text']}")
             yield _became(kin, one, known, before)
         shutil.rmtree(home)
-
-
-def _opened(home: Path, embedder: Remembering) -> Service:
-    settings = load(
-        {"KINMEM_KIN": "bench", "KINMEM_HOME": home, "KINMEM_SECRETS": "keep"}, environment={}
-    )
-    store = SqliteStore(settings.home, "bench")
-    return Service(store, [embedder], settings, models=chat_models(settings))
 
 
 def _became(
@@ -140,7 +129,7 @@ def _became(
         for id in (one.newer, one.older)
         if id in known
     }
-    memories = kin.store.page(Filters(states=LIVE), "newest", 200).memories
+    memories = _live(kin)
     live = {memory.id for memory in memories}
     return Said(
         told,
@@ -148,6 +137,10 @@ def _became(
         frozenset(flagged),
         frozenset(at for id, at in known.items() if id not in live),
     )
+
+
+def _live(kin: Service) -> Sequence[Memory]:
+    return kin.store.page(Filters(states=LIVE), "newest", 200).memories
 
 
 def _asked(kin: Service, known: Mapping[str, int], told: Mapping[str, Any]) -> Asked:
@@ -180,18 +173,13 @@ def _row(name: str, said: Sequence[Said], asked: Sequence[Asked]) -> Row:
     absent = [one for one in asked if not one.told["answers"]]
     return (
         name,
-        _percent(one.noticed for one in changes),
+        percent(one.noticed for one in changes),
         *(counts[name] for name in ("flagged", "wrong", "ended")),
-        *(_percent(one.stored for one in by_kind[kind]) for kind in KINDS),
-        _percent(one.place is not None and one.place <= TOP for one in present),
-        _percent(one.abstained for one in present),
-        _percent(one.abstained for one in absent),
+        *(percent(one.stored for one in by_kind[kind]) for kind in KINDS),
+        percent(one.place is not None and one.place <= TOP for one in present),
+        percent(one.abstained for one in present),
+        percent(one.abstained for one in absent),
     )
 
 
 KINDS = ("changes", "new", "repeats", "nothing")
-
-
-def _percent(holds: Iterator[Any]) -> float:
-    found = [bool(one) for one in holds]
-    return round(100 * sum(found) / max(1, len(found)), 1)
