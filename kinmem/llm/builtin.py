@@ -20,7 +20,8 @@ from kinmem.llm.base import NEAR, NOISE, Calibration, Purpose
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.embed_onnx import FOLDER as E5
 from kinmem.llm.embed_onnx import REMEMBERED, OnnxEmbedder, words_of
-from kinmem.llm.onnx import Files, OnnxModel, reason, session_of
+from kinmem.llm.onnx import Files, OnnxModel, reason
+from kinmem.llm.onnx_session import session_of
 from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import Axis, Probe, unit_rows
 from kinmem.models import Vector, Vectors

@@ -19,7 +19,8 @@ from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.embed_onnx import FOLDER as FOLDER
 from kinmem.llm.embed_onnx import words_of
 from kinmem.llm.naming import SURE, Found, entities, names_in
-from kinmem.llm.onnx import reason, session_of
+from kinmem.llm.onnx import reason
+from kinmem.llm.onnx_session import session_of
 from kinmem.llm.prompts import pieces
 from kinmem.models import Entity
 

@@ -5,7 +5,6 @@ A model's files are laid out as sentence-transformers and the hub lay them out.
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.heap import give_back
 from kinmem.llm.base import Purpose
 from kinmem.llm.deadline import Deadline, Once
+from kinmem.llm.onnx_session import session_of
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -171,58 +170,6 @@ def open_network(path: Path) -> Network:
         raise ModelError(f"{path} wants {', '.join(inputs)}; known are {', '.join(KNOWN)}")
     outputs = [one.name for one in session.get_outputs()]
     return Network(session, inputs, next((one for one in WANTED if one in outputs), outputs[0]))
-
-
-# The networks in the package. Hashing one takes a tenth of the time that opening it takes.
-SHIPPED = {
-    "minilm/model_int8.onnx": "bf395cccca81e1006c62eba846ff88b182a472fa87c86e4747794e84886a5a2a",
-    "e5/embedder.onnx": "8abeb820d17532abfe73b71e83167f697e0e94d77832c1cd9eab050967cf1807",
-    "e5/judge.onnx": "7c53690bc08db564fbe01e39ffaadbecffba263836701f0a027b8f763b901ad5",
-}
-
-
-def check_shipped(path: Path) -> None:
-    """Raise ModelError if it is a network of the package, but not the one that was released."""
-    expected = SHIPPED.get(f"{path.parent.name}/{path.name}")
-    if expected is None or path.parent.parent != Path(__file__).parent:
-        return
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != expected:
-        raise ModelError(
-            f"{path} is not the file that was released; reinstall kinmem, e.g. with"
-            " pip install --force-reinstall kinmem"
-        )
-
-
-def session_of(path: Path) -> Any:
-    """Open the network in a file, to run on one thread. Raises whatever onnxruntime raises, and
-    ModelError for a network of the package that was changed."""
-    check_shipped(path)
-    # From 1.32 on, onnxruntime reports the machine it runs on to its maker unless this is set.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    import onnxruntime  # type: ignore[import-untyped]
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Processors without VNNI add 8-bit products in 16 bits and cut off sums that are too large,
-    # which gives cosines of .99 to the vectors of other machines, and other verdicts. Exact sums
-    # take those processors half as long again.
-    options.add_session_config_entry("session.x64quantprecision", "1")
-    options.log_severity_level = 4
-    # An arena of its own keeps what the longest text took, and is no faster (68 and 66 ms a text).
-    options.enable_cpu_mem_arena = False
-    session = onnxruntime.InferenceSession(
-        path,
-        options,
-        providers=["CPUExecutionProvider"],
-        # The fused kernel takes five times as long as the two it replaces (onnxruntime 1.31), 10 to
-        # 17 % of the whole at any length.
-        disabled_optimizers=["SkipLayerNormFusion"],
-    )
-    give_back()
-    return session
 
 
 def open_tokenizer(path: Path) -> "Tokenizer":
