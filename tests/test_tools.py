@@ -319,6 +319,22 @@ async def test_a_review_names_duplicates_and_tells_how_far_it_is(
     assert told and told[0][1] == 53
 
 
+@ERAS
+async def test_what_was_told_later_stays_although_it_happened_earlier(
+    client_of: Callable[..., Client], era: str
+) -> None:
+    home = "I live in Leeds with my wife Mia."
+    told = [f"{home} I work as a nurse at the hospital.", "I quit the hospital yesterday."]
+    async with client_of(era=era) as client:
+        older, newer = [(await answer(client, "memorize", content=text))["id"] for text in told]
+        [issue] = (await answer(client, "review_memories"))["issues"]
+        [settled] = (await answer(client, "review_memories", apply=[issue["id"]]))["settled"]
+
+    assert (issue["memoryIds"], issue["suggestedContent"]) == ([older, newer], told[1])
+    assert f'If the later one holds, this stays of the earlier: "{home}"' in issue["description"]
+    assert (settled["kept"], settled["changed"]) == (newer, {older: "updated"})
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [

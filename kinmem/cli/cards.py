@@ -19,6 +19,7 @@ from kinmem.models import (
     ErasedFromBackups,
     Forgotten,
     Hit,
+    Issue,
     Memory,
     Page,
     Review,
@@ -229,13 +230,24 @@ def issues(found: Review, memory: "Service") -> Iterator[RenderableType]:
         for id in issue.memory_ids:
             content = one_line(known[id].content) if id in known else "(gone)"
             yield Text(f"  {short_id(id)}  {content}")
-        yield Text(f"  suggestion: {SUGGESTED[issue.suggestion]}", style=QUIET)
-        if issue.suggested_content:
-            yield Text(f"  so that it says: {one_line(issue.suggested_content)}", style=QUIET)
+        for line in _suggested(issue, known):
+            yield Text(line, style=QUIET)
     if found.issues:
         how = "\nkinmem review --apply ISSUE does what is suggested, with --keep MEMORY that one"
         how += " stays; --refuse ISSUE changes nothing and never asks again."
         yield Text(how, style=QUIET)
+
+
+def _suggested(issue: Issue, known: Mapping[str, Memory]) -> Iterator[str]:
+    """Yield what applying the issue does. Of a contradiction one of the memories stays as it is."""
+    content = issue.suggested_content
+    stays = [id for id in issue.memory_ids if id in known and known[id].content == content]
+    if issue.type == "contradiction" and issue.suggestion != "keep" and stays:
+        yield f"  suggestion: {short_id(stays[0])} stays"
+        return
+    yield f"  suggestion: {SUGGESTED[issue.suggestion]}"
+    if content:
+        yield f"  so that it says: {one_line(content)}"
 
 
 def _settled(done: Settled, memory: "Service") -> Iterator[RenderableType]:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar, assert_never
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.language import Periods, Weight, content_hash
 from kinmem.learn.drafting import Candidate
-from kinmem.learn.occasion import begins
 from kinmem.learn.reconcile import (
     Flag,
     Keep,
@@ -78,11 +77,11 @@ def effects_of(
             return Effects(
                 Stored("superseded", new.id, past), replace(new, **ended(new, by)), changes
             )
-        case Flag(against, kind, reason):
+        case Flag(against, kind, reason, later):
             conflicts = tuple(
-                Conflict(new.id, known.id, kind, mode, reason)
-                if begins(new) >= begins(known)
-                else Conflict(known.id, new.id, kind, mode, reason)
+                Conflict(known.id, new.id, kind, mode, reason)
+                if known in later
+                else Conflict(new.id, known.id, kind, mode, reason)
                 for known in against
             )
             ids = tuple(memory.id for memory in against)
@@ -102,8 +101,8 @@ def retried(decide_and_apply: Callable[[], Result]) -> Result:
 
 def ended(memory: Memory, by: Memory) -> dict[str, Any]:
     """Return the fields of a memory that held until `by` began, or never if that began earlier."""
-    began = begins(by) if by.valid_to is None else min(begins(by), by.valid_to)
-    until = max(begins(memory), began)
+    began = by.holds_since if by.valid_to is None else min(by.holds_since, by.valid_to)
+    until = max(memory.holds_since, began)
     return {"state": State.SUPERSEDED, "superseded_by": by.id, "valid_to": until}
 
 
@@ -112,7 +111,7 @@ def absorbed(new: Memory, known: Memory, reason: str) -> Change:
     gone = {
         "state": State.SUPERSEDED,
         "superseded_by": known.id,
-        "valid_to": begins(new),  # as_of finds `known`, which says the same
+        "valid_to": new.holds_since,  # as_of finds `known`, which says the same
     }
     return Change(new.id, gone, "superseded", f"{reason} as {known.id}", new.version)
 
@@ -135,8 +134,8 @@ def _merged(
         "manual_tags": tuple(dict.fromkeys((*known.manual_tags, *new.manual_tags))),
         "metadata": _both_turns(known, new),
     }
-    if Periods.of(content) and begins(new) < begins(known):
-        fields["valid_from"] = begins(new)
+    if Periods.of(content) and new.holds_since < known.holds_since:
+        fields["valid_from"] = new.holds_since
     fields = {name: value for name, value in fields.items() if value != getattr(known, name)}
     read = reread(known, fields, naming)
     return Change(known.id, fields, "updated", reason, known.version, chunks, knowledge=read)

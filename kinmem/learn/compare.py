@@ -9,7 +9,7 @@ from itertools import chain
 from kinmem.clock import Clock
 from kinmem.language import Ladder, claim
 from kinmem.learn.drafting import Candidate
-from kinmem.learn.occasion import MOST_JUDGED, begins, in_order, last_said, worth_judging
+from kinmem.learn.occasion import MOST_JUDGED, in_order, last_said, worth_judging
 from kinmem.learn.reconcile import (
     Merge,
     Neighbour,
@@ -274,7 +274,7 @@ class Compare:
             if memory.superseded_by == by.id
             and memory.kin == new.kin
             and memory.valid_to is not None
-            and begins(memory) < begins(new) < memory.valid_to
+            and memory.holds_since < new.holds_since < memory.valid_to
         ]
 
     def ended_before(self, candidate: Candidate) -> str | None:

@@ -5,8 +5,9 @@ statement twice (store/sql/memory_file.py has it in SQL).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, time, timedelta
+from functools import cmp_to_key
 from math import sqrt
 
 from kinmem.language import Dates, Periods, Wording, atoms, claim
@@ -141,16 +142,21 @@ def of_two_days(known: Memory, new: Memory) -> bool:
     return None not in days and len(days) > 1 and not claim(new.content).corrects
 
 
-def begins(memory: Memory) -> datetime:
-    """Return since when it holds, as far as that is known. What is said later is newer, even if it
-    is about an earlier day."""
-    return memory.valid_from or memory.told_at
-
-
 def last_said(memory: Memory) -> str:
     """Return what a memory says is true now: of a merged text, the last period."""
     merged = Periods.of(memory.content)
     return merged[-1].said if merged else memory.content
+
+
+def in_turn(memories: Iterable[Memory], now: datetime) -> list[Memory]:
+    """Return what held first first; of what began on one day and at unknown hours, what was stored
+    first."""
+
+    def order(one: Memory, other: Memory) -> int:
+        return began_after(one, other, now) - began_after(other, one, now)
+
+    stored = sorted(memories, key=lambda memory: (memory.created_at, memory.id))
+    return sorted(stored, key=cmp_to_key(order))
 
 
 def in_order(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> tuple[str, str]:
@@ -163,7 +169,7 @@ def in_order(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> t
 def began_after(known: Memory, new: Memory, now: datetime) -> bool:
     """Return whether the known one began later. If both began on one day, and the hour of either is
     not known, the known one is the earlier."""
-    ours, theirs = (begins(memory).astimezone(now.tzinfo) for memory in (new, known))
+    ours, theirs = (memory.holds_since.astimezone(now.tzinfo) for memory in (new, known))
     if ours.date() == theirs.date() and time.min in (ours.time(), theirs.time()):
         return False
     return theirs > ours
@@ -171,13 +177,13 @@ def began_after(known: Memory, new: Memory, now: datetime) -> bool:
 
 def was_over(new: Memory) -> bool:
     """Return whether it had ended by itself when it was said, and so changes nothing that holds."""
-    return new.valid_to is not None and new.valid_to <= begins(new)
+    return new.valid_to is not None and new.valid_to <= new.holds_since
 
 
 def is_for_a_while(new: Memory, known: Memory) -> bool:
     """Return whether the later one ends by itself, so that the other may hold again after it."""
-    later = max(new, known, key=begins)
-    return later.valid_to is not None and later.valid_to > begins(later)
+    later = max(new, known, key=lambda memory: memory.holds_since)
+    return later.valid_to is not None and later.valid_to > later.holds_since
 
 
 def known_to_be_one(new: Memory, known: Memory) -> bool:

@@ -21,7 +21,6 @@ from kinmem.language import (
 )
 from kinmem.learn.occasion import (
     began_after,
-    begins,
     in_order,
     is_for_a_while,
     known_to_be_one,
@@ -92,6 +91,8 @@ class Flag:
     against: tuple[Memory, ...]
     kind: ConflictKind
     reason: str
+    later: tuple[Memory, ...]
+    """Those of them that began later than it."""
 
 
 Verdict = Keep | Skip | Merge | Replace | Outdated | Flag
@@ -210,7 +211,7 @@ def _contradicted(
     judged: Judged | None,
 ) -> Verdict | None:
     if was_over(new):
-        return _ended(new, neighbours, judged)
+        return _ended(new, neighbours, judged, now)
     clashes = []
     for known, cosine in neighbours:
         if known.id == updates:
@@ -238,10 +239,10 @@ def _contradicted(
         content = _dated(new, known, now)
         if len(content) <= LONGEST_MERGED:
             return Merge(known, content, clash.reason)
-        return Flag((known,), kind, "too long to be merged")
+        return _flag(new, [known], kind, "too long to be merged", now)
     later = [known for known, _ in decidable if _holds(known, new, mode, now)]
     if later:
-        return Outdated(max(later, key=begins), kind, clash.reason)
+        return Outdated(max(later, key=lambda known: known.holds_since), kind, clash.reason)
     return Replace(tuple(known for known, _ in decidable), kind, clash.reason)
 
 
@@ -283,13 +284,13 @@ def _is_decidable(
         and clash.clear
         and _may_change(new, known)
         and known_to_be_one(new, known)
-        and max(begins(new), begins(known)) <= now + AHEAD
+        and max(new.holds_since, known.holds_since) <= now + AHEAD
         and not is_for_a_while(new, known)
     )
 
 
 def _ended(
-    new: Memory, neighbours: Sequence[Neighbour], judged: Judged | None
+    new: Memory, neighbours: Sequence[Neighbour], judged: Judged | None, now: datetime
 ) -> Replace | Flag | None:
     """Return the memories that still hold and that the new one says are over."""
     if Wording(new.content).is_of_others:
@@ -301,7 +302,7 @@ def _ended(
         if known_to_be_one(new, known) and set(words(known.content)) < set(words(new.content))
     )
     if judged is not None and any(known.id not in judged.relations for known in over):
-        return Flag(over, "update", "was so until then; not clear enough to decide")
+        return _flag(new, over, "update", "was so until then; not clear enough to decide", now)
     return Replace(over, "update", "was so until then") if over else None
 
 
@@ -311,11 +312,15 @@ def _flagged(
     if not clashes:
         return None
     known, clash = clashes[0]
-    return Flag(
-        tuple(known for known, _ in clashes),
-        _kind(new, known, clash),
-        _why_open(new, known, clash, mode, now),
-    )
+    why = _why_open(new, known, clash, mode, now)
+    return _flag(new, [known for known, _ in clashes], _kind(new, known, clash), why, now)
+
+
+def _flag(
+    new: Memory, against: Sequence[Memory], kind: ConflictKind, reason: str, now: datetime
+) -> Flag:
+    later = tuple(known for known in against if began_after(known, new, now))
+    return Flag(tuple(against), kind, reason, later)
 
 
 def _why_open(new: Memory, known: Memory, clash: Clash, mode: ConflictMode, now: datetime) -> str:
@@ -329,7 +334,7 @@ def _why_open(new: Memory, known: Memory, clash: Clash, mode: ConflictMode, now:
         return f"{clash.reason}; not clear enough to decide"
     if mode == "ask":
         return f"{clash.reason}; KINMEM_CONFLICT_MODE is ask"
-    if max(begins(new), begins(known)) > now + AHEAD:
+    if max(new.holds_since, known.holds_since) > now + AHEAD:
         return f"{clash.reason}; one is to come"
     if is_for_a_while(new, known):
         return f"{clash.reason}; one ends by itself"
@@ -351,10 +356,10 @@ def _holds(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> boo
 
 def _dated(new: Memory, known: Memory, now: datetime) -> str:
     """Return all in one text, in the order of time: Until 2026-03-05: ... Since then: ..."""
-    ours, theirs = (begins(memory).astimezone(now.tzinfo).date() for memory in (new, known))
+    ours, theirs = (memory.holds_since.astimezone(now.tzinfo).date() for memory in (new, known))
     added = Period(ours.isoformat(), _stopped(new.content))
     merged = Periods.of(known.content) or [Period("", _stopped(known.content))]
-    if begins(known) > begins(new):
+    if known.holds_since > new.holds_since:
         first, *more = merged
         return Periods(
             [added._replace(since=""), Period(theirs.isoformat(), first.said), *more]

@@ -210,6 +210,12 @@ class Memory:
         told = self.metadata.get(TOLD_AT)
         return datetime.fromisoformat(told) if told else self.said_at
 
+    @property
+    def holds_since(self) -> datetime:
+        """Since when it holds, as far as that is known. What is said later is newer, even if it is
+        about an earlier day."""
+        return self.valid_from or self.told_at
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

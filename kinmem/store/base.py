@@ -361,7 +361,7 @@ def newer_of(store: Store, ids: Collection[str]) -> dict[str, Memory]:
         if memory is None or memory.state not in LIVE:
             continue
         known = newer.get(one.older)
-        if known is None or (known.said_at, known.id) < (memory.said_at, memory.id):
+        if known is None or (known.holds_since, known.id) < (memory.holds_since, memory.id):
             newer[one.older] = memory
     return newer
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator
 
 from kinmem.errors import InvalidInput
 from kinmem.language import Pair, sentences, unproved
+from kinmem.learn.occasion import in_turn
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render, today
 from kinmem.llm.relating import Relating
@@ -90,13 +91,17 @@ def issue_id(kind: IssueKind, memories: Collection[Memory]) -> str:
     return blake2b("\n".join([kind, *versions]).encode(), digest_size=5).hexdigest()
 
 
-def remainder(memory: Memory, kept: Memory, relating: Relating) -> str | None:
+def remainder(
+    memory: Memory, kept: Memory, relating: Relating, *, is_later: bool = False
+) -> str | None:
     """Return, in its own words, what a memory says beyond what a memory that stays excludes: "I
-    live in Leeds. I work as a nurse" beside "I quit the hospital". None if that is nothing."""
+    live in Leeds. I work as a nurse" beside "I quit the hospital". None if that is nothing.
+
+    `is_later`: the memory that stays is the earlier of the two.
+    """
     parts = [] if memory.is_document else sentences(memory.content)
     if len(parts) < 2:
         return None
-    is_later = (memory.said_at, memory.id) > (kept.said_at, kept.id)
     pairs = [(kept.content, part) if is_later else (part, kept.content) for part in parts]
     shares = [Pair(*pair).shares_words for pair in pairs]
     if None in (relations := relating(pairs)):
@@ -152,7 +157,7 @@ def findings_of(
         lines = "\n".join(_line(alias, memory) for alias, memory in aliases.items())
         answer = model.answer(render("review", today=today(now), memories=lines), Findings)
         for finding in answer.findings:
-            issues += _checked(finding, aliases, kin)
+            issues += _checked(finding, aliases, kin, now)
         if progress:
             progress(start + len(part), len(asked), "asking the model")
     return issues
@@ -170,13 +175,15 @@ def _line(alias: str, memory: Memory) -> str:
     return json.dumps(told, ensure_ascii=False)
 
 
-def _checked(finding: Finding, aliases: Mapping[str, Memory], kin: str) -> Iterator[Issue]:
+def _checked(
+    finding: Finding, aliases: Mapping[str, Memory], kin: str, now: datetime
+) -> Iterator[Issue]:
     """Yield the issues that a finding stands for; none if it names an unknown kind or memory."""
     kind = next((one for one in SUGGESTIONS if one == finding.type), None)
     named = dict.fromkeys(finding.memories)
     if kind is None or not named or not named.keys() <= aliases.keys():
         return
-    memories = sorted((aliases[name] for name in named), key=lambda m: (m.said_at, m.id))
+    memories = in_turn((aliases[name] for name in named), now)
     said = _description(finding.description, aliases) or f"{kind}, says the model"
     if kind not in PAIRS:
         for memory in memories:

@@ -10,6 +10,7 @@ from kinmem.clock import age_in_words
 from kinmem.errors import ModelError
 from kinmem.language import Kinship, Ladder, Pair
 from kinmem.learn.occasion import (
+    in_turn,
     may_be_one,
     of_one,
     of_two_days,
@@ -97,7 +98,7 @@ def review(
     issues = list(_open_conflicts(store, filters, known, relating))
     issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
     issues += [issue for memory in memories for issue in _alone(memory, store.kin, now)]
-    issues += _pairs(memories, store, embedder, duplicate, progress, relating)
+    issues += _pairs(memories, store, embedder, duplicate, progress, relating, now)
     issues_of_model, failure = _asked(model, memories, store.kin, now, progress)
     issues += issues_of_model
     kept = list(_new(issues, known, Refused(store.decisions)))
@@ -170,7 +171,7 @@ def _which_holds(
     stays: dict[str, str] = {}
     if rest := remainder(earlier, later, relating):
         stays["stays"] = rest[:SHOWN]
-        description += f' Of the earlier one this stays: "{rest[:SHOWN]}"'
+        description += f' If the later one holds, this stays of the earlier: "{rest[:SHOWN]}"'
     return issue_of("contradiction", pair, description, "update", later.content, finding, **stays)
 
 
@@ -244,6 +245,7 @@ def _pairs(
     duplicate: float | None,
     progress: Progress | None,
     relating: Relating,
+    now: datetime,
 ) -> Iterator[Issue]:
     """Yield issues between two memories; each pair once."""
     known = {memory.id: memory for memory in memories}
@@ -258,7 +260,7 @@ def _pairs(
             is_elsewhere = compare_places(first.place, second.place) == "other"
             if store.kin in (first.kin, second.kin) and not is_elsewhere:
                 asked = relating if len(seen) <= MOST_JUDGED else UNJUDGING
-                yield from _between(first, second, cosine, ladder, asked)
+                yield from _between(first, second, cosine, ladder, asked, now)
 
 
 def _near(
@@ -286,7 +288,7 @@ def _near(
 
 
 def _between(
-    one: Memory, other: Memory, cosine: float, ladder: Ladder, relating: Relating
+    one: Memory, other: Memory, cosine: float, ladder: Ladder, relating: Relating, now: datetime
 ) -> Iterator[Issue]:
     pair = (one, other)
     kinship = Pair(one.content, other.content).kinship(cosine, ladder)
@@ -300,7 +302,9 @@ def _between(
         yield issue_of("duplicate", pair, said, "delete", content, "contained")
     else:
         may_exclude = of_one(one, other) or worded_otherwise(one, other)
-        clashes = list(_contradiction(pair, cosine, ladder, relating)) if may_exclude else []
+        earlier, later = in_turn(pair, now)
+        found = _contradiction(earlier, later, cosine, ladder, relating) if may_exclude else ()
+        clashes = list(found)
         yield from clashes or _alike(pair, cosine, ladder, same, relating)
 
 
@@ -324,9 +328,8 @@ def _alike(
 
 
 def _contradiction(
-    pair: tuple[Memory, Memory], cosine: float, ladder: Ladder, relating: Relating
+    earlier: Memory, later: Memory, cosine: float, ladder: Ladder, relating: Relating
 ) -> Iterator[Issue]:
-    earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
     texts = earlier.content, later.content
     if of_two_days(earlier, later):
         return

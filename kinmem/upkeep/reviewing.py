@@ -145,12 +145,12 @@ def apply_issue(
 ) -> Settled:
     """Do what the issue suggests, in one transaction that can be undone.
 
-    contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed;
-    sentences that say something else stay. duplicate: superfluous memories go into the bin; with
-    merge, they are superseded by one that says everything, or by `keep`. expired, clutter, stale:
-    into the bin, or rewritten as suggested; `keep` leaves the memory and refuses the issue.
-    quarantined: into the bin, but a document that holds back some chunks stays as it is; `keep`
-    releases it.
+    contradiction: the memory that is suggested, the later one unless a model says otherwise, or
+    `keep`, supersedes the others, and their conflict is closed; sentences that say something else
+    stay. duplicate: superfluous memories go into the bin; with merge, they are superseded by one
+    that says everything, or by `keep`. expired, clutter, stale: into the bin, or rewritten as
+    suggested; `keep` leaves the memory and refuses the issue. quarantined: into the bin, but a
+    document that holds back some chunks stays as it is; `keep` releases it.
 
     Raises InvalidInput if a memory was changed since the review, if it would have to change but
     belongs to another Kin, and if there is no text to rewrite it to.
@@ -233,23 +233,32 @@ def _between(
     for memory in others:
         if issue.type == "duplicate" and issue.suggestion == "delete":
             deeds.append(_discarded(memory, now))
-        elif issue.type == "contradiction" and (rest := remainder(memory, kept, relating)):
+        elif rest := _rest(issue, memory, kept, relating):
             deeds.append(_rewritten(memory, issue, rest, embedder))
         else:
             deeds.append(_superseded(memory, kept, issue, now))
     return _done(store, issue, deeds, kept)
 
 
+def _rest(issue: Issue, memory: Memory, kept: Memory, relating: Relating) -> str | None:
+    """Return what stays of a memory that another contradicts; the issue names the earlier first."""
+    if issue.type != "contradiction":
+        return None
+    place = issue.memory_ids.index
+    return remainder(memory, kept, relating, is_later=place(memory.id) > place(kept.id))
+
+
 def _kept(store: Store, issue: Issue, memories: Sequence[Memory], keep: str | None) -> Memory:
-    """Return the memory named by `keep`; of a contradiction the later one; of duplicates the one
-    that says everything.
+    """Return the memory named by `keep`; of a contradiction the one that is suggested, else the
+    later one; of duplicates the one that says everything.
 
     On a tie another Kin's, which cannot be changed, then a shared one, which more Kins see.
     """
     if keep is not None:
         return next(memory for memory in memories if memory.id == keep)
     if issue.type == "contradiction":
-        return max(memories, key=lambda memory: (memory.said_at, memory.id))
+        suggested = (one for one in memories if one.content == issue.suggested_content)
+        return next(suggested, memories[-1])
 
     def standing(memory: Memory) -> tuple[bool, bool, bool, str]:
         says_all = memory.content == issue.suggested_content
@@ -293,7 +302,7 @@ def _rewritten(memory: Memory, issue: Issue, text: str | None, embedder: Embedde
 
 
 def _superseded(memory: Memory, kept: Memory, issue: Issue, now: datetime) -> Change:
-    ended = kept.said_at if kept.said_at > memory.said_at else now
+    ended = kept.holds_since if kept.holds_since > memory.holds_since else now
     fields = {"state": State.SUPERSEDED, "superseded_by": kept.id, "valid_to": ended}
     return _deed(memory, fields, "superseded", f"review: {issue.description}")
 

@@ -152,6 +152,35 @@ def test_what_was_applied_is_told_and_can_be_undone(kinmem: Kinmem, memorized: M
     assert kinmem("show", first, "--json").json["state"] == "active"
 
 
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        pytest.param("I quit the hospital yesterday.", (), id="about an earlier day"),
+        pytest.param(
+            "I quit the hospital, I'm a translator now.",
+            ("--occurred-at", "today"),
+            id="of today, without an hour",
+        ),
+    ],
+)
+def test_what_is_told_later_is_suggested_and_stays(
+    kinmem: Kinmem, memorized: Memorized, words: str, options: tuple[str, ...]
+) -> None:
+    home = "I live in Leeds with my wife Mia."
+    older = memorized(f"{home} I work as a nurse at the hospital.")
+    newer = memorized(words, *options)
+    found = kinmem("review")
+    (issue,) = kinmem("review", "--json").json["issues"]
+
+    ran = kinmem("review", "--apply", issue["id"])
+
+    assert issue["memoryIds"] == [older, newer]
+    assert f'If the later one holds, this stays of the earlier: "{home}"' in found.out
+    assert f"suggestion: {newer[-8:]} stays\n" in found.out
+    assert f"  {newer[-8:]}  stays: {words}" in ran.out
+    assert f"  {older[-8:]}  says now: {home}" in ran.out
+
+
 def test_programs_are_told_what_was_settled(kinmem: Kinmem, memorized: Memorized) -> None:
     first = memorized("Our friend Bob is allergic to peanuts", "-s", "Bob")
     second = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")

@@ -203,6 +203,26 @@ def test_the_mode_decides_who_holds(mode, late, expected):
 
 
 @pytest.mark.parametrize(
+    ("known_at", "new_at", "is_later"),
+    [
+        pytest.param(MARCH, MAY, False, id="the new one"),
+        pytest.param(MAY, MARCH, True, id="the known one"),
+        pytest.param(MAY, MAY, False, id="of one moment the new one"),
+        pytest.param(MAY + timedelta(hours=9), MAY, False, id="of one day without an hour"),
+        pytest.param(
+            MAY + timedelta(hours=9), MAY + timedelta(hours=8), True, id="of one day with hours"
+        ),
+    ],
+)
+def test_in_doubt_the_later_of_two_is_known(known_at, new_at, is_later):
+    known, new = replace(LYON, occurred_at=known_at), replace(ROME, occurred_at=new_at)
+
+    found = verdict(known, new, 0.8, "ask")
+
+    assert found.later == ((known,) if is_later else ())
+
+
+@pytest.mark.parametrize(
     ("at", "text"),
     [
         (MAY, "Until 2026-05-08: Anna lives in Lyon. Since then: Anna lives in Rome."),

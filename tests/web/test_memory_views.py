@@ -172,6 +172,22 @@ def test_a_contradiction_is_decided_with_one_click_and_undone(site: Site) -> Non
     assert site.service.store.get(old).state == "active"
 
 
+def test_what_is_told_later_is_the_later_one_although_it_happened_earlier(site: Site) -> None:
+    home = "I live in Lyon with my son."
+    old = stored(site, f"{home} I work as a nurse at the hospital.")
+    new = stored(site, "I quit the hospital yesterday.")
+    with site.client() as client:
+        text = client.get("/review").text
+        issue = re.search(r'name="issue" value="([^"]+)"', text)
+        if issue is None:
+            pytest.fail(f"no issue in the review of {old} and {new}")
+        site.post(client, "/review/settle", issue=issue[1], what="apply", keep=new)
+
+    assert f"If the later one holds, this stays of the earlier: “{home}”" in text
+    assert text.index(old) < text.index(new)
+    assert site.service.store.get(old).content == home
+
+
 def test_a_long_review_does_not_hold_up_the_page(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
