@@ -305,6 +305,22 @@ def test_open_contradictions_are_links(service_of: Callable[..., Service]) -> No
     assert links(service, old) == [("contradicts", "The office opens at nine.")]
 
 
+@pytest.mark.anyio
+async def test_an_open_contradiction_says_why_it_is_open_and_claims_no_certainty(
+    service_of: Callable[..., Service],
+) -> None:
+    service = service_of("ana", KINMEM_CONFLICT_MODE="ask")
+    old = keep(service, "The office opens at eight.", subject="office")
+    service.memorize("The office opens at nine.", subject="office")
+    async with Client(build(lambda _: service)) as client:
+        found = await client.call_tool("recall", {"query": "The office opens", "explain": True})
+
+    assert found.structured_content is not None
+    [linked] = [one["links"][0] for one in found.structured_content["memories"] if one["id"] == old]
+    assert linked["relation"] == "contradicts" and "confidence" not in linked
+    assert "not clear enough to decide" in linked["undecided"]
+
+
 # the timeline
 
 

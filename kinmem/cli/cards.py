@@ -30,6 +30,7 @@ from kinmem.models.places import name_of
 from kinmem.text import cut
 
 if TYPE_CHECKING:
+    from kinmem.knowledge.connections import Connection
     from kinmem.knowledge.explore import Card, Relation, Way
     from kinmem.service import Service
 
@@ -56,6 +57,7 @@ SUGGESTED = {
     "release": "release it",
 }
 ENDED = {"deleted": "in the bin", "superseded": "replaced", "updated": "says now"}
+ASKED = "kinmem review asks which holds"
 DEGRADED = {
     "embedding": "Found by words only: the embedder cannot be used. kinmem doctor says why.",
     "pending": "Some memories have no vector yet and are found by words only: kinmem reembed.",
@@ -367,10 +369,20 @@ def connected(one: Memory, memory: "Service") -> Iterator[RenderableType]:
     if found:
         yield Text("links", style=QUIET)
     for link in found[:MOST_LINKED]:
-        sure = f" ({link.confidence:.0%} sure)" if link.is_automatic else ""
-        relation, other = link.relation.replace("_", " "), link.memory
+        other, is_open = link.memory, link.undecided is not None
+        relation = "may contradict" if is_open else link.relation.replace("_", " ")
         begins = cut(one_line(other.content), LINKED_CHARACTERS)
-        yield Text(f"  {relation}  {short_id(other.id)}  {begins}{sure}")
+        yield Text(f"  {relation}  {short_id(other.id)}  {begins}{_how_sure(link)}")
+
+
+def _how_sure(link: "Connection") -> str:
+    """Return how sure it is that a link holds, or why a person has to decide. A link that a person
+    made is certain."""
+    if link.undecided is not None:
+        return f" ({'; '.join(filter(None, (ASKED, one_line(link.undecided))))})"
+    if link.is_automatic and link.confidence is not None:
+        return f" ({link.confidence:.0%} sure)"
+    return ""
 
 
 def moments(page: Page, memory: "Service") -> Iterator[RenderableType]:

@@ -10,6 +10,8 @@ from kinmem.models.links import AUTO, Link
 from kinmem.store.base import Store
 from kinmem.store.graph import Edge, Key, Known
 
+# Evidence of the link that an open conflict implies.
+UNDECIDED = "undecided"
 UNSEEN = (State.DELETED, State.QUARANTINED)
 
 
@@ -23,8 +25,11 @@ class Connection:
     """How that memory relates to this one: see links.RELATIONS, and INVERSE for the other
     direction."""
     weight: float = 1.0
-    confidence: float = 1.0
+    confidence: float | None = 1.0
+    """None of an open conflict, which says in words how sure the judge was, if it was asked."""
     is_automatic: bool = False
+    undecided: str | None = None
+    """Of an open conflict, why a person has to decide."""
 
 
 def connections(store: Store, ids: Collection[str]) -> dict[str, list[Connection]]:
@@ -46,10 +51,15 @@ def connections(store: Store, ids: Collection[str]) -> dict[str, list[Connection
             if other is None or other.state in UNSEEN or (other.id, relation) in seen:
                 continue
             seen.add((other.id, relation))
-            found[id].append(
-                Connection(other, relation, link.weight, link.confidence, link.origin == AUTO)
-            )
+            found[id].append(_seen(link, other, relation))
     return dict(found)
+
+
+def _seen(link: Link, other: Memory, relation: str) -> Connection:
+    undecided = link.evidence.get(UNDECIDED)
+    confidence = link.confidence if undecided is None else None
+    is_automatic = link.origin == AUTO
+    return Connection(other, relation, link.weight, confidence, is_automatic, undecided)
 
 
 def _implied(store: Store, ids: Collection[str]) -> dict[str, list[Link]]:
@@ -63,7 +73,9 @@ def _implied(store: Store, ids: Collection[str]) -> dict[str, list[Link]]:
         ]
     for conflict in store.decisions.conflicts():
         for id in {conflict.newer, conflict.older}.intersection(ids):
-            found[id].append(Link(conflict.newer, conflict.older, "contradicts", origin=AUTO))
+            why = {UNDECIDED: conflict.reason}
+            link = Link(conflict.newer, conflict.older, "contradicts", origin=AUTO, evidence=why)
+            found[id].append(link)
     return found
 
 

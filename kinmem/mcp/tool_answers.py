@@ -71,18 +71,20 @@ class Linked(Wire):
     weight: float | None = None
     confidence: float | None = None
     automatic: bool | None = None
+    undecided: Annotated[str | None, Field(description="why a person has to decide")] = None
 
     @classmethod
     def of(cls, connection: "Connection") -> Self:
         begins = cut(connection.memory.content, LINKED_CHARACTERS)
-        automatic = connection.is_automatic
+        automatic, sure = connection.is_automatic, connection.confidence
         return cls(
             id=connection.memory.id,
             relation=connection.relation,
             content=begins,
             weight=round(connection.weight, 2) if automatic else None,
-            confidence=round(connection.confidence, 2) if automatic else None,
+            confidence=None if sure is None or not automatic else round(sure, 2),
             automatic=automatic or None,
+            undecided=connection.undecided,
         )
 
 

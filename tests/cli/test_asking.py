@@ -181,6 +181,25 @@ def test_what_is_told_later_is_suggested_and_stays(
     assert f"  {older[-8:]}  says now: {home}" in ran.out
 
 
+def test_a_conflict_that_is_open_is_told_as_a_question(
+    kinmem: Kinmem, memorized: Memorized
+) -> None:
+    older = memorized("I work as a nurse at the hospital.")
+    newer = memorized("I quit the hospital yesterday.")
+    (issue,) = kinmem("review", "--json").json["issues"]
+    chance = re.search(r"\(0\.\d\d\)", issue["description"])
+    assert chance is not None
+
+    shown = kinmem("show", older)
+    recalled = kinmem("recall", "where do I work", "--explain")
+
+    for ran in (shown, recalled):
+        (line,) = [line for line in ran.out.splitlines() if f"may contradict  {newer[-8:]}" in line]
+        assert "kinmem review asks which holds" in line
+        assert chance[0] in line
+        assert "sure)" not in line
+
+
 def test_programs_are_told_what_was_settled(kinmem: Kinmem, memorized: Memorized) -> None:
     first = memorized("Our friend Bob is allergic to peanuts", "-s", "Bob")
     second = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")
