@@ -126,6 +126,7 @@ def backup_restore(
 
     from kinmem.backup.restore import planned, restore
     from kinmem.cli.terminal import Refused, say
+    from kinmem.hooks.socket_server import without_workers
 
     known = _backups(context)
     path = _chosen(known, which)
@@ -142,7 +143,8 @@ def backup_restore(
             )
         say(*_plan_lines(plan))
         typer.confirm("Restore it?", abort=True, err=True)
-    done = restore(known, path, passphrase, only or ())
+    with without_workers(known.home):
+        done = restore(known, path, passphrase, only or ())
     before = str(done.before.path) if done.before else None
     lines = [*_plan_lines(done.plan), Text(f"Restored from {path.name}.", style="green")]
     if before:

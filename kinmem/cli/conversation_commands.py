@@ -100,11 +100,14 @@ def sleep(
             context.tell(run_row(run, memory.settings.general.zone), *step_table(run))
         if stays is not None:
             stays.wait(memory.settings.inject.linger_minutes)
-            stays.close()
+            if not stays.is_sent_away:
+                stays.close()
         elif ending is not None:
             os.close(ending)
         if stays is not None or ending is not None:
             memory.settle(SETTLE_SECONDS)  # a hook of the last moment has started no other process
+    if stays is not None:
+        stays.close()  # whoever sent it away waits until the files are closed
     if run is not None and run.problems:
         raise typer.Exit(1)
 

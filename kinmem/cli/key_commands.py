@@ -30,17 +30,25 @@ def key_show(context: CommandContext) -> None:
 def key_set(context: CommandContext, where: take.KeyPlace = None) -> None:
     """Encrypt the files with a new key, or give encrypted ones another. Nobody else may use the
     home meanwhile; it is backed up first."""
+    from kinmem.hooks.socket_server import without_workers
     from kinmem.wiring.home_key import set_key
 
-    _tell(context, set_key(context.settings(), where))
+    settings = context.settings()
+    with without_workers(settings.home):
+        change = set_key(settings, where)
+    _tell(context, change)
 
 
 @command(keys, "remove")
 def key_remove(context: CommandContext) -> None:
     """Decrypt the files. The key stays where it is, for backups."""
+    from kinmem.hooks.socket_server import without_workers
     from kinmem.wiring.home_key import remove_key
 
-    _tell(context, remove_key(context.settings()))
+    settings = context.settings()
+    with without_workers(settings.home):
+        change = remove_key(settings)
+    _tell(context, change)
 
 
 without_command(keys, key_show)

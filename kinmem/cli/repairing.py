@@ -12,6 +12,7 @@ from kinmem.backup.repair import Repair, plan, repair
 from kinmem.cli.backup_commands import STILL_THERE
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.terminal import Refused, one_line, say
+from kinmem.hooks.socket_server import without_workers
 from kinmem.wiring.open_home import open_backups
 
 SHOWN = 20
@@ -35,7 +36,8 @@ def mend(context: CommandContext, *, dry_run: bool, yes: bool) -> None:
             )
         say(*_lines(planned))
         typer.confirm("Repair it?", abort=True, err=True)
-    done = repair(backups)
+    with without_workers(backups.home):
+        done = repair(backups)
     lines = [*_lines(done), Text("Repaired.", style="green")]
     if done.before is not None:
         lines.append(Text(f"What was there before: {done.before.path}"))

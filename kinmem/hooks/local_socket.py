@@ -40,8 +40,13 @@ def ask_local(
     """Return the answer of the server for this Kin; None if there is none, or it takes over
     `timeout` seconds."""
     path = socket_path(home, kin)
+    return None if path is None else ask_at(path, request, timeout)
+
+
+def ask_at(path: str, request: Request, timeout: float) -> dict[str, Any] | None:
+    """Return what is answered at the socket of that path, as ask_local does."""
     line = json.dumps(request).encode("ascii") + b"\n"
-    if path is None or len(line) > MOST_BYTES:
+    if len(line) > MOST_BYTES:
         return None
     latest = time.monotonic() + timeout
     try:

@@ -8,18 +8,20 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from kinmem.hooks.local_socket import (
+    ENDING,
     MOST_BYTES,
     Listener,
     Request,
     address_of,
     answered,
+    ask_at,
     inherited_lock,
     is_same_user,
     line_from,
@@ -187,6 +189,18 @@ def _connect_once(path: str) -> None:
 
 # Seconds between two checks whether the memory still exists.
 LOOK = 30.0
+# The request that sends a worker away. A server does not understand it, and gives no answer.
+GO: Request = {"go": True}
+# Seconds that a worker has to end: it may be waiting for a model.
+GONE_SECONDS = 20.0
+
+
+class Worker(Listener, Protocol):
+    """The part of Service that a worker needs."""
+
+    def stop(self) -> None:
+        """End background work after the part that it is at."""
+        ...
 
 
 class StayingWorker:
@@ -200,12 +214,13 @@ class StayingWorker:
         self._server: SocketServer | None = None
         self._closed = threading.Event()
         self._asked_at = time.monotonic()
+        self._sent_away = False
         self.is_first = True
         with suppress(OSError):  # no sockets or locks here: nothing is answered
             self._lock = inherited_lock(self._home, kin) or lock_socket(self._home, kin)
             self.is_first = self._lock is not None
 
-    def answer(self, service: Listener) -> None:
+    def answer(self, service: Worker) -> None:
         """Begin to answer, if this process is the first."""
         lock, self._lock = self._lock, None
         if lock is not None:
@@ -223,8 +238,13 @@ class StayingWorker:
             if self._closed.wait(min(left, LOOK)):
                 return
 
+    @property
+    def is_sent_away(self) -> bool:
+        """Whether another process needs the files for itself."""
+        return self._sent_away
+
     def close(self) -> None:
-        """Stop answering, and let another process be the first."""
+        """Stop answering, and let another process be the first. Closing again does nothing."""
         self._closed.set()
         if self._server is not None:
             self._server.close()
@@ -232,6 +252,37 @@ class StayingWorker:
             os.close(self._lock)
             self._lock = None
 
-    def _answer(self, service: Listener, request: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, service: Worker, request: dict[str, Any]) -> dict[str, Any]:
+        if request == GO:
+            self._sent_away = True
+            service.stop()
+            self._closed.set()
+            return {}
         self._asked_at = time.monotonic()
         return answered(service, request)
+
+
+@contextmanager
+def without_workers(home: str | os.PathLike[str]) -> Iterator[None]:
+    """Send the workers away that hooks have started for any Kin of the home, and let none start
+    during the block. A server stays; so does a worker that does not end within GONE_SECONDS."""
+    latest = time.monotonic() + GONE_SECONDS
+    with ExitStack() as held:
+        for file in sorted(Path(home, "run").glob("*.lock")):
+            if (lock := _lock_of_worker(os.fspath(file.with_suffix("")), latest)) is not None:
+                held.callback(os.close, lock)
+        yield
+
+
+def _lock_of_worker(path: str, latest: float) -> int | None:
+    """Return the lock beside that socket, once its worker is gone; None if it does not go."""
+    is_asked = path.endswith(ENDING)  # that one only learns, and ends by itself
+    with suppress(OSError, ImportError):
+        while (lock := locked(path)) is None and time.monotonic() < latest:
+            if not is_asked and os.path.exists(path):  # noqa: PTH110
+                is_asked = ask_at(path, GO, PATIENCE_SECONDS) is not None
+                if not is_asked:  # a server
+                    return None
+            time.sleep(0.05)
+        return lock
+    return None

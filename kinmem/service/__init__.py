@@ -174,6 +174,10 @@ class Service:
         """Whether no background work is being done, and no call that may take long."""
         return self.components.background.outcome is not None and not self.components.long_calls
 
+    def stop(self) -> None:
+        """End background work after the part that it is at, without waiting for that."""
+        self.components.background.stop()
+
     def close(self) -> None:
         """Stop background work and close the files. Pending work continues at the next opening."""
         self.components.background.close()

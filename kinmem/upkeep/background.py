@@ -118,13 +118,17 @@ class Background:
                 return
             self._hurried.wait(calm - now)
 
-    def close(self) -> None:
-        """Stop after the current part."""
+    def stop(self) -> None:
+        """End after the current part, without waiting for that."""
         with self._rest:
             self.stopping = self.closing = True
             self._woken.set()
             self._rest.notify_all()
         self._hurried.set()
+
+    def close(self) -> None:
+        """End after the current part."""
+        self.stop()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=10)
 

@@ -1,10 +1,15 @@
 """kinmem backup, as a person types it: made, listed, verified, and restored after a look at it."""
 
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kinmem.hooks.local_socket import socket_path
 from tests.cli.conftest import Kinmem
 
 Memorized = Callable[..., str]
@@ -113,3 +118,52 @@ def test_where_nothing_is_there_it_says_so(kinmem: Kinmem, words: tuple[str, ...
     ran = kinmem(*words)
 
     assert ran.code == 3 and "no" in ran.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no worker stays there")
+def test_a_worker_that_waits_for_hooks_makes_way_for_a_restore(
+    kinmem: Kinmem, memorized: Memorized, home: Path
+) -> None:
+    kept = memorized("Clara plays the cello in Lyon")
+    kinmem("backup")
+    memorized("Ben plays the oboe in Rome")
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "kinmem", "sleep", "--due", "--quiet", "--linger"],
+        env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_JUDGE": "off"},
+        stdin=subprocess.DEVNULL,
+    )
+    socket = Path(socket_path(home, "default") or "")
+    while not socket.exists() and worker.poll() is None:
+        time.sleep(0.05)
+
+    restored = kinmem("backup", "restore", "--yes", "--json")
+    if restored.code:
+        worker.kill()
+
+    assert restored.code == 0, restored.err
+    assert restored.json["restored"]
+    assert worker.wait(timeout=60) == 0
+    assert [one["id"] for one in kinmem("list", "--json").json["memories"]] == [kept]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_who_has_the_file_open_is_named(kinmem: Kinmem, memorized: Memorized, home: Path) -> None:
+    memorized("Clara plays the cello in Lyon")
+    kinmem("backup")
+    reading = f"""
+import sqlite3
+db = sqlite3.connect({str(home / "kins" / "default.db")!r})
+db.execute("BEGIN")
+db.execute("SELECT count(*) FROM memories").fetchall()
+print("reading", flush=True)
+input()
+"""
+    command = [sys.executable, "-c", reading]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        refused = kinmem("backup", "restore", "--yes")
+        other.kill()
+
+    assert refused.code != 0
+    assert f"has default.db open ({other.pid}: " in refused.err

@@ -10,9 +10,10 @@ are made from those transactions afterwards.
 import hashlib
 import json
 import logging
+import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -375,13 +376,25 @@ def _locked_out(path: Path) -> Connection | None:
     except StoreError as error:
         if error.code == "storage_busy":
             raise StoreError(
-                f"another process has {path.name} open: stop every server, client and command that"
-                " uses this home, then try again; nothing was changed",
+                f"another process has {path.name} open{_users_of(path)}: stop every server, client"
+                " and command that uses this home, then try again; nothing was changed",
                 "storage_busy",
             ) from error
         if error.code == "storage_damaged":
             return None
         raise
+
+
+def _users_of(path: Path) -> str:
+    """Name the processes of our own user that have the file open, where the system tells."""
+    opened, told = str(path.resolve()), []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            is_user = any(str(one.readlink()) == opened for one in (folder / "fd").iterdir())
+            if is_user and folder.name != str(os.getpid()):
+                words = (folder / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+                told.append(f"{folder.name}: {b' '.join(words).decode(errors='replace')[-60:]}")
+    return f" ({'; '.join(told)})" if told else ""
 
 
 def change_key(db: apsw.Connection, key: str | None) -> None:
