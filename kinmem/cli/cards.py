@@ -314,7 +314,14 @@ def _facts(one: Memory, memory: "Service") -> Iterator[str]:
 
 
 def _nothing(memory: "Service") -> Text:
-    if sum(memory.store.counts()["kin"].values()):
+    is_empty = not sum(memory.store.counts()["kin"].values())
+    if waiting := memory.store.turns.counts()["waiting"]:
+        count = f"{waiting:,} messages of conversations wait"
+        if waiting == 1:
+            count = "1 message of a conversation waits"
+        told = f"{memory.kin} has learned nothing yet." if is_empty else "Nothing fits."
+        return Text(f"{told} {count} to be learned from: kinmem sleep does it now.")
+    if not is_empty:
         return Text("Nothing fits.")
     return Text(f'{memory.kin} remembers nothing yet. Try: kinmem memorize "Bob likes tea"')
 

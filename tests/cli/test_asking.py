@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kinmem.service import Service
 from kinmem.store.memory import Sort
 from tests.cli.conftest import Kinmem
 
@@ -213,6 +214,22 @@ def test_programs_are_told_what_was_settled(kinmem: Kinmem, memorized: Memorized
         "changed": {first: "superseded"},
         "undo": f'kinmem undo "review {issue["id"]}"',
     }
+
+
+def test_where_nothing_is_listed_what_waits_to_be_learned_is_told(
+    kinmem: Kinmem, memorized: Memorized, service_of: Callable[..., Service]
+) -> None:
+    service = service_of("default", resident=False)
+    service.observe("prompt", "talk", "1", "I moved to Porto last spring.")
+    empty = kinmem("list")
+    memorized("Bob likes tea")  # which also learns
+    service.observe("prompt", "talk", "2", "My bike is a red Canyon.")
+
+    unfitting = kinmem("list", "--subject", "Clara")
+
+    waits = "1 message of a conversation waits to be learned from: kinmem sleep does it now."
+    assert empty.out == f"default has learned nothing yet. {waits}\n"
+    assert unfitting.out == f"Nothing fits. {waits}\n"
 
 
 def test_stats_count(kinmem: Kinmem, memorized: Memorized) -> None:
