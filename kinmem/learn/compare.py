@@ -255,10 +255,13 @@ class Compare:
             if relations[id].same >= PERHAPS_SAME and relating.same(text, new.content) >= SAME
         )
         kinds = {id: relating.of_one_kind(text, new.content) for id, text in texts.items()}
-        same_ids = frozenset(same)
-        return Judged(
-            relations, same_ids, {id: kind for id, kind in kinds.items() if kind is not None}
-        )
+        known_kinds = {id: kind for id, kind in kinds.items() if kind is not None}
+        return Judged(relations, frozenset(same), known_kinds, self._further(shown))
+
+    def _further(self, shown: Sequence[Neighbour]) -> dict[str, float]:
+        scaled = self._embedder.calibration.scaled
+        nearest = max((scaled(cosine) for _, cosine in shown), default=0.0)
+        return {memory.id: nearest - scaled(cosine) for memory, cosine in shown}
 
     def _ended_by(self, by: Memory, new: Memory) -> list[Memory]:
         """Return the Kin's memories that gave way to `by`, although `new` began after them and

@@ -221,11 +221,13 @@ def _contradicted(
         elif of_one(new, known) and not of_two_days(known, new):
             clash = _excluding(known, new, cosine, ladder, mode, now)
             if judged is not None:
-                relation, one_kind = (
+                clash = weighed(
+                    clash,
                     judged.relations.get(known.id),
+                    *in_order(known, new, mode, now),
                     judged.of_one_kind.get(known.id),
+                    judged.further.get(known.id, 0.0),
                 )
-                clash = weighed(clash, relation, *in_order(known, new, mode, now), one_kind)
             if clash is not None:
                 clashes.append((known, clash))
     decidable = [

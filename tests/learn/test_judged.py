@@ -263,3 +263,21 @@ def test_look_alikes_are_not_ended(embedder):
 
     assert fates.count("ended") <= 0.005 * len(kept)
     assert fates.count("flagged") <= 0.08 * len(kept)
+
+
+def test_what_a_change_is_about_is_asked_and_no_other_memory_of_the_same_life(service, clock):
+    changed, *_ = told(
+        service,
+        clock,
+        "I play wheelchair basketball for the Cardiff Herons, training Tuesdays at 7 pm.",
+        "I swim at Maindy pool on Fridays, they've got a pool hoist.",
+        "The kids are with me from Wednesday to Saturday, else with their mum Elin.",
+    )
+
+    told(
+        service,
+        clock,
+        "Sports hall double-booked us for good, so the Herons practise Thursday nights at 8",
+    )
+
+    assert {one.older for one in service.store.decisions.conflicts()} == {changed}

@@ -281,7 +281,7 @@ def test_the_mode_merge_joins_what_is_near():
 
 
 def test_where_a_judge_has_said_nothing_nothing_ends():
-    unsaid = Judged({}, frozenset(), {})
+    unsaid = Judged({}, frozenset(), {}, {})
 
     found = reconcile(ROME, [(LYON, 0.88)], LADDER, "temporal", NOW, judged=unsaid)
     alone = reconcile(ROME, [(LYON, 0.88)], LADDER, "temporal", NOW)
