@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -258,24 +258,39 @@ def prose() -> list[tuple[str, str]]:
         found += [
             (path.name, f"`{line}`") for line in "".join(blocks(str(path), "sh")).splitlines()
         ]
-    for path in (path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
-        code = path.read_text(encoding="utf-8")
-        where = path.relative_to(ROOT)
-        found += [(f"{where}:{at}", line) for at, line in (*_docstrings(code), *_comments(code))]
+    found += explanations_and_words()[0]
     for path in (path for folder in CODE for path in (ROOT / folder).rglob("*.txt")):
         lines = path.read_text(encoding="utf-8").splitlines()
         found += [(path.name, line) for line in lines if line.startswith("#")]
     return found
 
 
-def _docstrings(code: str) -> Iterator[tuple[int, str]]:
-    for said in _texts_alone(ast.parse(code)):
+@cache
+def explanations_and_words() -> tuple[list[tuple[str, str]], set[str]]:
+    """(where, line) of docstrings and comments of all programs, and the words of the texts that
+    they use: both from one reading, which takes seconds."""
+    explained: list[tuple[str, str]] = []
+    words: set[str] = set()
+    for path in (path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
+        code = path.read_text(encoding="utf-8")
+        nodes = list(ast.walk(ast.parse(code)))
+        alone = {id(said): said for said in _texts_alone(nodes)}
+        lines = [*_docstrings(alone.values()), *_comments(code)]
+        explained += [(f"{path.relative_to(ROOT)}:{at}", line) for at, line in lines]
+        for node in nodes:
+            if isinstance(node, ast.Constant) and id(node) not in alone:
+                words.update(re.findall(r"\w+", str(node.value)))
+    return explained, words
+
+
+def _docstrings(texts: Iterable[ast.Constant]) -> Iterator[tuple[int, str]]:
+    for said in texts:
         for at, line in enumerate(str(said.value).splitlines()):
             yield said.lineno + at, line
 
 
-def _texts_alone(tree: ast.AST) -> Iterator[ast.Constant]:
-    for node in ast.walk(tree):
+def _texts_alone(nodes: Iterable[ast.AST]) -> Iterator[ast.Constant]:
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
 
@@ -298,14 +313,8 @@ def files() -> list[str]:
 @cache
 def strings() -> set[str]:
     """Words of the texts that programs use, and not of those that explain them."""
-    found = set(re.findall(r"\w+", (ROOT / "Makefile").read_text(encoding="utf-8")))
-    for path in (path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        alone = {id(said) for said in _texts_alone(tree)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and id(node) not in alone:
-                found.update(re.findall(r"\w+", str(node.value)))
-    return found
+    found = re.findall(r"\w+", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    return {*found, *explanations_and_words()[1]}
 
 
 def _bases(name: str) -> tuple[Path, Path]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from rich.console import Console
@@ -20,6 +21,7 @@ from benchmarks.abstention import (
 )
 from benchmarks.baselines import Remembering
 from benchmarks.data import abstention_set
+from benchmarks.kins import kin_at
 from kinmem.cli.cards import answer_cards
 from kinmem.language.sought import answer_test
 from kinmem.llm.base import NoEmbedder
@@ -29,6 +31,7 @@ from kinmem.models import Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.service import Service
+from tests.conftest import MovableClock
 from tests.sweeps import sample
 
 Open = Callable[..., Service]
@@ -90,16 +93,29 @@ def test_what_is_stored_is_shown_at_least_as_weak(
     assert memory in [hit.memory.content for hit in answer.hits]
 
 
+@pytest.fixture(scope="module")
+def home_of_notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which all notes of tests/corpora/asked.jsonl have their vectors."""
+    home = tmp_path_factory.mktemp("asked") / ".kinmem"
+    with kin_at(home, clock=MovableClock(), KINMEM_KIN="ana", KINMEM_SECRETS="refuse") as service:
+        service.memorize_many(one["note"] for one in asked())
+        assert service.settle(60)
+    return home
+
+
+def asked() -> list[dict[str, str]]:
+    return [json.loads(line) for line in ASKED.read_text(encoding="utf-8").splitlines()]
+
+
 @pytest.mark.parametrize("language", ["en", "de", "fr", "es", "it", "pt", "zh"])
 def test_what_shares_a_word_or_its_meaning_is_in_the_list_whatever_time_stands_before_the_question(
-    service: Service, language: str
+    home_of_notes: Path, home: Path, service_of: Open, language: str
 ) -> None:
-    """Property of 42 notes with a question each, among all of them (tests/corpora/asked.jsonl)."""
-    asked = [json.loads(line) for line in ASKED.read_text(encoding="utf-8").splitlines()]
-    service.memorize_many(one["note"] for one in asked)
-    assert service.settle(60)
+    """Property of 42 notes with a question each, among all of them."""
+    copytree(home_of_notes, home)
+    service = service_of("ana")
 
-    for one in (one for one in asked if one["lang"] == language):
+    for one in (one for one in asked() if one["lang"] == language):
         plain = service.recall(one["question"]).hits
         stamped = service.recall(f"[2023/05/30 (Tue) 23:40] {one['question']}").hits
 

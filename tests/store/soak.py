@@ -1,7 +1,8 @@
 """Lets a server work for a while, and looks at what it has taken.
 
-Run as `python -m tests.store.soak <home> <seconds>`; prints a summary as JSON. Several clients'
-worth of calls go through one pipe; memories come and go, so that there are never many more.
+Run as `python -m tests.store.soak <home> <seconds> [<rounds>]`, for as long as both take; prints a
+summary as JSON. Several clients' worth of calls go through one pipe; memories come and go, so that
+there are never many more.
 """
 
 import json
@@ -84,7 +85,7 @@ def taken_by(process: int) -> tuple[float, int, int]:
     return memory, sum(1 for _ in Path(f"/proc/{process}/fd").iterdir()), int(status["Threads"])
 
 
-def main(home: Path, seconds: float) -> None:
+def main(home: Path, seconds: float, rounds: int) -> None:
     server = Process(home, KINMEM_BACKUP_DAILY="off")
     server.shake_hands()
     client = Client(server, 1)
@@ -94,7 +95,7 @@ def main(home: Path, seconds: float) -> None:
     samples = []
     ends = time.monotonic() + seconds
     next_at = time.monotonic()
-    while time.monotonic() < ends:
+    while time.monotonic() < ends or len(client.seconds) < rounds:
         client.round()
         if time.monotonic() >= next_at:
             samples.append(taken_by(server.process.pid))
@@ -120,4 +121,4 @@ def main(home: Path, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), float(sys.argv[2]))
+    main(Path(sys.argv[1]), float(sys.argv[2]), *map(int, sys.argv[3:4] or [0]))

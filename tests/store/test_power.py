@@ -28,9 +28,9 @@ def test_the_cuts_are_sharp(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_server_that_works_on_takes_no_more(tmp_path: Path) -> None:
-    told = json.loads(run("tests.store.soak", tmp_path / "home", rounds(60, 10)))
+    """Measured after each of so many rounds of calls, however long this machine takes for them."""
+    told = json.loads(run("tests.store.soak", tmp_path / "home", 0, rounds(1_000, 40)))
 
     assert told["errors"] == {}
-    assert told["calls"] > 20
     assert told["descriptors"][1] <= told["descriptors"][0] + 2
     assert told["threads"][1] <= told["threads"][0] + 2
