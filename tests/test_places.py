@@ -3,6 +3,7 @@
 import cProfile
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -189,6 +190,24 @@ def test_what_an_agent_memorizes_in_a_project_is_the_projects_unless_it_is_about
     assert set_free.place is None
     again = service.memorize("Releases are tagged by hand.", category="decision")
     assert service.get(again.id or "").place == service.here
+
+
+def test_what_is_memorized_before_the_model_is_loaded_is_placed_as_later(home: Path) -> None:
+    script = """
+import sys
+from kinmem.settings import load
+from kinmem.wiring.open_memory import open_service
+
+settings = load({"KINMEM_HOME": sys.argv[1], "KINMEM_KIN": "ana"})
+with open_service(settings, resident=False) as service:  # nothing loads the model beforehand
+    service.here = "/code/parcels"
+    told = service.memorize("Our cat Miso needs insulin at 8 am."), service.memorize("We use pnpm.")
+    print([service.get(one.id).place for one in told])
+"""
+    command = [sys.executable, "-c", script, str(home)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
+
+    assert told.stdout.strip() == "[None, '/code/parcels']"
 
 
 ALIKE = "Releases are tagged by the release manager."

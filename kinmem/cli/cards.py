@@ -165,13 +165,16 @@ def listing(page: Page, memory: "Service") -> Iterator[RenderableType]:
         yield _nothing(memory)
         return
     rows, newer = [], memory.newer(*(one.id for one in page.memories))
+    is_placed = any(one.place is not None for one in page.memories)
     for one in page.memories:
         mark = "" if one.state == "active" else f"({one.state}) "
         what = (short_id(one.id), age(one.content_updated_at, memory), one.category)
         said = one.title if one.is_document and one.title else one.content
         mark += _doubt(one, newer)
-        rows.append((*what, one.subject or "", whose(one, memory), mark + said))
-    yield from columns(("id", "age", "category", "subject", "whose", "content"), rows)
+        where = [name_of(one.place) if one.place else ""] * is_placed
+        rows.append((*what, one.subject or "", whose(one, memory), *where, mark + said))
+    head = ("id", "age", "category", "subject", "whose", *["place"] * is_placed, "content")
+    yield from columns(head, rows)
     if page.next_cursor is not None:
         told = f"There is more: --all, or --cursor {page.next_cursor}"
         yield Text(told, style=QUIET, no_wrap=True, overflow="ignore")

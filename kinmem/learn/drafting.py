@@ -291,8 +291,9 @@ def belongs(category: str, content: str, subject: str | None = None) -> bool:
 
 
 def _is_of_life(content: str, category: str | None, embedder: Embedder | None) -> bool:
-    """Return whether, by its meaning, it is about somebody's life: "our daughter is six"."""
-    life = embedder.calibration.life if embedder is not None and embedder.ready else None
+    """Return whether, by its meaning, it is about somebody's life: "our daughter is six". The first
+    call of a process waits for the model, half a second: a place stays for good."""
+    life = embedder.calibration.life if embedder is not None else None
     if embedder is None or life is None or category in BOUND or OF_A_PROJECT.search(content):
         return False
     try:

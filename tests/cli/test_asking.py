@@ -104,6 +104,21 @@ def test_list_is_one_line_a_memory_when_piped(kinmem: Kinmem, memorized: Memoriz
     assert line.endswith("second line")
 
 
+def test_list_shows_the_project_where_there_is_one(
+    kinmem: Kinmem, memorized: Memorized, tmp_path: Path
+) -> None:
+    (tmp_path / "parcels" / ".git").mkdir(parents=True)
+    memorized("The staging port is 5440.", "--place", str(tmp_path / "parcels"))
+    memorized("Bob likes tea")
+
+    head, tea, port = kinmem("list").out.splitlines()
+
+    assert head.split() == ["id", "age", "category", "subject", "whose", "place", "content"]
+    where = head.index("place")
+    assert port[where:].split() == ["parcels", "The", "staging", "port", "is", "5440."]
+    assert tea[where:].split() == ["Bob", "likes", "tea"]
+
+
 def test_review_shows_what_contradicts(kinmem: Kinmem, memorized: Memorized) -> None:
     first = memorized("Our friend Bob is allergic to peanuts", "-s", "Bob", "--scope", "shared")
     second = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")
@@ -217,13 +232,12 @@ def test_programs_are_told_what_was_settled(kinmem: Kinmem, memorized: Memorized
 
 
 def test_where_nothing_is_listed_what_waits_to_be_learned_is_told(
-    kinmem: Kinmem, memorized: Memorized, service_of: Callable[..., Service]
+    kinmem: Kinmem, service_of: Callable[..., Service]
 ) -> None:
-    service = service_of("default", resident=False)
+    service = service_of("default", resident=False)  # learns nothing by itself
     service.observe("prompt", "talk", "1", "I moved to Porto last spring.")
     empty = kinmem("list")
-    memorized("Bob likes tea")  # which also learns
-    service.observe("prompt", "talk", "2", "My bike is a red Canyon.")
+    service.memorize("Bob likes tea")
 
     unfitting = kinmem("list", "--subject", "Clara")
 
