@@ -368,6 +368,8 @@ async def test_what_was_told_later_stays_although_it_happened_earlier(
             "forget", {"memory_id": "m9"}, "(a whole id has 36 characters)", id="short id"
         ),
         pytest.param("update_memory", {"memory_id": "m9"}, "nothing to change", id="no change"),
+        pytest.param("memorise", {"content": "x"}, "did you mean 'memorize'?", id="near a tool"),
+        pytest.param("remember", {"content": "x"}, "there are recall, memorize,", id="no tool"),
     ],
 )
 @ERAS

@@ -8,7 +8,7 @@ choose it. `identify` notes the caller of each message, and tools and resources 
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,15 +30,20 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+from kinmem.conversation.sanitize import inert
+from kinmem.http.argument_errors import nearest
 from kinmem.http.client_name import client_name
 from kinmem.http.lanes import PROGRESS_SECONDS, Lanes, ServiceFor, note_progress
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.mcp.scopes import needed
 from kinmem.models.places import place_of, working_in
+from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem.service import Service
 
+# Of an unknown tool's name, as an error repeats it.
+NAME_CHARACTERS = 60
 # In the _meta of a request, so that no model has to pay for it.
 IDEMPOTENCY_KEY = "idempotencyKey"
 
@@ -127,6 +132,22 @@ async def keep_to_scope(ctx: ServerRequestContext[Any, Any], call_next: CallNext
                 return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
             raise MCPError(INVALID_REQUEST, told)
     return await call_next(ctx)
+
+
+def suggest_tools(known: Collection[str], listed: Collection[str]) -> ServerMiddleware[Any]:
+    """Return middleware that answers a call of an unknown tool with the name that was meant, or
+    with all that are listed."""
+
+    async def suggest(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        name = (ctx.params or {}).get("name")
+        if ctx.method != "tools/call" or not isinstance(name, str) or name in known:
+            return await call_next(ctx)
+        meant = nearest(name, listed)
+        hint = f"did you mean {meant!r}?" if meant else f"there are {', '.join(listed)}"
+        told = f"invalid: there is no tool {inert(cut(name, NAME_CHARACTERS))!r}; {hint}"
+        return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
+
+    return suggest
 
 
 logger = logging.getLogger(__name__)

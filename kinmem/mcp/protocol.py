@@ -29,7 +29,7 @@ from kinmem.conversation.sanitize import inert, inert_conversation, inert_values
 from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound
 from kinmem.http.argument_errors import in_short
 from kinmem.http.lanes import Lanes, ServiceFor
-from kinmem.mcp.calls import current_call, identify, keep_to_scope
+from kinmem.mcp.calls import current_call, identify, keep_to_scope, suggest_tools
 from kinmem.mcp.knowledge_answers import Explored, Graph, Timeline
 from kinmem.mcp.tool_answers import Memory, Wire
 from kinmem.mcp.tools import tools
@@ -74,6 +74,7 @@ def build(
     tools beyond the six (KINMEM_TOOLS). For `strict` see KINMEM_TOOL_SCHEMAS.
     """
     offered = tools(sets, strict=strict)
+    listed = [tool.name for tool in offered if tool.listed]
     server: MCPServer[Any] = MCPServer(
         "kinmem",
         title="kinmem",
@@ -90,9 +91,10 @@ def build(
         },
         middleware=[
             identify(service_for, lanes or Lanes()),
+            suggest_tools([tool.name for tool in offered], listed),
             keep_to_scope,
             _refuse_bad_prompts,
-            _listing([tool.name for tool in offered if tool.listed]),
+            _listing(listed),
             *middleware,
         ],
         log_level="WARNING",

@@ -8,8 +8,7 @@ import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping
-from copy import deepcopy
-from functools import cache, partial
+from functools import partial
 from typing import Any, cast, get_args, get_origin
 
 from mcp.server.mcpserver import Context
@@ -34,7 +33,6 @@ from kinmem.mcp.calls import current_call
 from kinmem.mcp.tool_answers import Answer
 
 logger = logging.getLogger(__name__)
-Schema = dict[str, Any]
 
 
 class Arguments(ArgModelBase):
@@ -116,15 +114,17 @@ def tool(
 
     A tool that is not `listed` answers hooks, which read text only.
     """
-    arguments, parameters, output = _schemas_of(function)
+    arguments = _arguments_of(function)
+    answer: type[Answer] = inspect.signature(function).return_annotation
     return StrictTool(
         fn=function,
         name=function.__name__,
         title=title,
         description=" ".join((function.__doc__ or "").split()),
-        parameters=deepcopy(parameters),
+        parameters=lean(arguments.model_json_schema()),
         fn_metadata=FuncMetadata(
-            arg_model=arguments, output_schema=deepcopy(output) if listed else None
+            arg_model=arguments,
+            output_schema=lean(answer.model_json_schema(mode="serialization")) if listed else None,
         ),
         is_async=False,
         context_kwarg=None,
@@ -209,15 +209,6 @@ def lean(schema: Any) -> Any:
         del kept["anyOf"]
         return {**options[0], **kept}
     return {**kept, "anyOf": options} if options else kept
-
-
-@cache
-def _schemas_of(function: Callable[..., Answer]) -> tuple[type[Arguments], Schema, Schema]:
-    """Return the model of the arguments, its schema, and that of the answer; 4 ms a tool."""
-    arguments = _arguments_of(function)
-    answer: type[Answer] = inspect.signature(function).return_annotation
-    output = lean(answer.model_json_schema(mode="serialization"))
-    return arguments, lean(arguments.model_json_schema()), output
 
 
 def _arguments_of(function: Callable[..., Any]) -> type[Arguments]:
