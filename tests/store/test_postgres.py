@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import psycopg
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store, this_process
-from kinmem.store.postgres import schema_versions, shared_index
+from kinmem.store.postgres import kept_plans, schema_versions, shared_index
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
 from kinmem.store.postgres.schema_versions import latest, prepare
@@ -187,6 +188,8 @@ def test_the_index_of_copies_finds_what_comparing_all_of_them_finds(
     assert ana.keep_house(bool)["indexes"] == 1
     assert "indexes" not in ana.keep_house(bool)
     near = ana.index.nearest_each(asked, "wide", 10, Filters())
+    kept = [text for _ in range(6) for text, _ in prepared(ana)]
+    assert not [text for text in kept if "vector(" in text]  # it would not read the index
 
     found = [
         len({id for id, _ in one} & {id for id, _ in other})
@@ -206,6 +209,100 @@ def test_the_index_of_copies_finds_what_comparing_all_of_them_finds(
     ana.keep_house(bool)
     left = "SELECT 1 FROM pg_indexes WHERE indexname LIKE 'vectors_shared%'"
     assert of_kinmem(left) == []
+
+
+# plans that are kept
+
+AS_OFTEN_AS_CONNECTIONS = 6
+"""The pool lends one of its connections after the other."""
+
+
+@pytest.fixture
+def planned_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps a plan of everything that is read."""
+    monkeypatch.setattr(kept_plans, "READ_BEFORE", 0)
+
+
+def prepared(store: PostgresStore) -> list[tuple[str, int]]:
+    """What a connection has a plan of, and how many values that takes."""
+    with store.files.own.database.reading() as db:
+        return db.rows(
+            "SELECT statement, cardinality(parameter_types) FROM pg_prepared_statements"
+            " WHERE custom_plans = 0 AND generic_plans > 0"
+        )
+
+
+def searched(store: Store) -> list[Found]:
+    asked = Asked(["tea"], vector_of("tea"), TINY, 15, 8, 8)
+    return [store.index.search(asked, Filters()) for _ in range(AS_OFTEN_AS_CONNECTIONS)]
+
+
+def test_what_is_read_often_is_planned_once(store_of: Callable[[str], PostgresStore]) -> None:
+    store = store_of("ana")
+    ids = {added(store, "tea")}
+    for _ in range(kept_plans.READ_BEFORE + 1):
+        assert all(found.matches.keys() == ids for found in searched(store))
+    assert len(prepared(store)) >= 2  # by meaning and by words
+
+    ids |= {added(store, f"tea {number}") for number in range(19)}
+
+    for found in searched(store):
+        assert set(found.nearest) <= ids
+        assert len(found.nearest) == 15
+        assert found.cosines.keys() >= set(found.nearest)
+
+
+def test_no_plan_that_is_kept_reads_a_whole_table(
+    store_of: Callable[[str], PostgresStore], planned_at_once: None
+) -> None:
+    """It is made while the tables are nearly empty, and kept while other Kins fill them."""
+    store = store_of("ana")
+    added(store, "tea")
+    with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
+        admin.execute("ANALYZE")
+    searched(store)
+
+    with store.files.own.database.reading() as db:
+        known = db.rows(
+            "SELECT name, cardinality(parameter_types) FROM pg_prepared_statements"
+            " WHERE statement ~ 'FROM (vectors|postings)'"
+        )
+        assert len(known) == 2  # by meaning and by words
+        db.rows("SET LOCAL plan_cache_mode = force_generic_plan")
+        for name, count in known:
+            values = f"({', '.join(['NULL'] * count)})" if count else ""
+            assert "Seq Scan" not in str(db.rows(f"EXPLAIN EXECUTE {name}{values}"))
+
+
+@pytest.mark.parametrize("happens", ["it is not known there", "it is there already"])
+def test_a_pooler_may_put_a_transaction_on_another_connection(
+    store_of: Callable[[str], PostgresStore],
+    planned_at_once: None,
+    happens: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = store_of("ana")
+    added(store, "tea")
+    first = searched(store)
+    if happens == "it is there already":
+        monkeypatch.setattr(kept_plans, "_kept", WeakKeyDictionary())
+    else:
+        for _ in range(AS_OFTEN_AS_CONNECTIONS):
+            with store.files.own.database.reading() as db:
+                db.run("DEALLOCATE ALL")
+
+    assert searched(store) == first
+    assert len(prepared(store)) >= 2
+
+
+def test_what_the_server_does_not_prepare_is_read_all_the_same(
+    store_of: Callable[[str], PostgresStore], planned_at_once: None
+) -> None:
+    store = store_of("ana")
+    added(store, "tea")
+
+    for _ in range(AS_OFTEN_AS_CONNECTIONS):
+        assert not store.index.is_filled("nobody")  # asks WHERE :but IS NULL OR …
 
 
 # isolation by the database

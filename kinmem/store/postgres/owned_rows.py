@@ -2,15 +2,16 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import StoreError
-from kinmem.store.postgres.pooled_server import BUSY_SECONDS, KeyIsTaken, Server
+from kinmem.store.postgres.kept_plans import Reading
+from kinmem.store.postgres.pooled_server import BUSY_SECONDS, KeyIsTaken, Message, Server
 from kinmem.store.postgres.postgres_words import STATE, spoken, storable
 from kinmem.store.postgres.schema_versions import latest
 from kinmem.store.sql.damage import Damage, Row
-from kinmem.store.sql.database import Bindings, waiting
+from kinmem.store.sql.database import Bindings, StateRow, waiting
 
 if TYPE_CHECKING:
     from psycopg import ClientCursor
@@ -128,29 +129,33 @@ class PostgresDatabase:
         self.name = name
         self.damage = Damage(name)
         self.writes = 0
+        self.beside: PostgresDatabase | None = None
+        """Whose state is read in one message with this one's."""
         self._lock = threading.RLock()
         self._closed = False
         became = f"; SET LOCAL ROLE {server.role}" if server.role else ""
+        self._planning = f"; SET LOCAL search_path = {server.path}{became}"
+        """The settings that plans depend on."""
         self._settings = (
-            f"; SET LOCAL search_path = {server.path}{became}"
-            f"; SET LOCAL kinmem.owner = '{owner:d}'; SET LOCAL kinmem.self = '{kin:d}'"
-            f"{SEARCHING if owner == SHARED else ''}"
+            f"{self._planning}; SET LOCAL kinmem.owner = '{owner:d}'"
+            f"; SET LOCAL kinmem.self = '{kin:d}'{SEARCHING if owner == SHARED else ''}"
         )
 
-    @property
-    def state_query(self) -> str:
-        return STATE
+    def rows(self, sql: str, bindings: Bindings = (), *, keeps_plan: bool = True) -> list[Row]:
+        """Run one reading statement in one message. If it `keeps_plan`, one plan is for whatever
+        values come, else it is planned for these."""
+        reading = Reading(self._planning, self._settings, sql, storable(sql, bindings))
+        run = reading.by_kept_plan if keeps_plan else reading.planned_anew
+        with self._cursor(run) as cursor:
+            [found] = _all_results(cursor)
+            return found
 
-    def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
-        """Run one reading statement in one message."""
-        message = f"BEGIN READ ONLY{self._settings};{spoken(sql)}\n;COMMIT"
-        with self._cursor(message, storable(sql, bindings)) as cursor:
-            found: list[Row] = []
-            while True:
-                if cursor.description:
-                    found = cursor.fetchall()
-                if not cursor.nextset():
-                    return found
+    def states(self) -> list[StateRow]:
+        both = [(one, one.writes) for one in (self, self.beside) if one]
+        asked = "".join(f"; SET LOCAL kinmem.owner = '{one.owner:d}'; {STATE}" for one, _ in both)
+        with self._cursor(f"BEGIN READ ONLY{self._settings}{asked}; COMMIT") as cursor:
+            found = [next(iter(rows), None) for rows in _all_results(cursor)]
+        return [StateRow(*one, row) for one, row in zip(both, found, strict=True)]
 
     @contextmanager
     def reading(self) -> Iterator[PostgresTransaction]:
@@ -211,14 +216,10 @@ class PostgresDatabase:
         finally:
             self._lock.release()
 
-    @contextmanager
-    def _cursor(
-        self, begin: str, bindings: Bindings | None = None
-    ) -> Iterator["ClientCursor[Any]"]:
+    def _cursor(self, begin: Message) -> AbstractContextManager["ClientCursor[Any]"]:
         if self._closed:
             raise StoreError("the store is closed; open it again")
-        with self.server.connection(begin, bindings) as cursor:
-            yield cursor
+        return self.server.connection(begin)
 
     def empty_log(self) -> None:
         """Do nothing: a server keeps its log as its administrator says."""
@@ -226,3 +227,12 @@ class PostgresDatabase:
     def close(self) -> None:
         """Let nothing more be asked. A second call does nothing."""
         self._closed = True
+
+
+def _all_results(cursor: "ClientCursor[Any]") -> Iterator[list[Row]]:
+    """Yield the rows of each statement of a message that gives some."""
+    while True:
+        if cursor.description:
+            yield cursor.fetchall()
+        if not cursor.nextset():
+            return

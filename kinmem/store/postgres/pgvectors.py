@@ -13,7 +13,7 @@ from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
 from kinmem.store.postgres.shared_index import is_wanted
 from kinmem.store.sql.chunk_queue import ChunkQueue
 from kinmem.store.sql.database import Row, Transaction, embedder_of, state_of
-from kinmem.store.sql.finding import APART, Near
+from kinmem.store.sql.finding import APART, Beside, Near
 from kinmem.store.sql.memory_rows import VISIBLE, Allowed, View
 from kinmem.store.sql.turn_queue import TurnQueue
 
@@ -50,6 +50,15 @@ NEAREST_OF_ALLOWED = """
     SELECT f.memory, 1 - (v.embedding <=> :vector), f.id, TRUE
     FROM fitting f JOIN vectors v ON v.chunk = f.id AND v.embedder = :embedder
     ORDER BY v.embedding <=> :vector, f.id LIMIT :limit
+"""
+
+
+COSINES = """
+    CASE WHEN PARSED(m.metadata) ->> 'parts' IS NULL THEN ARRAY(
+        SELECT 1 - (v.embedding <=> :vector)
+        FROM chunks c JOIN vectors v ON v.chunk = c.id AND v.embedder = :embedder
+        WHERE c.memory = m.rowid ORDER BY c.position
+    ) END
 """
 
 
@@ -159,19 +168,16 @@ class NearestChunks:
         self, known: tuple[int, int], vector: Vector, limit: int, allowed: Allowed
     ) -> Near:
         """Return so many chunks that they belong to `limit` memories, if there are as many."""
-        number, width = known
         state = state_of(self._database)
         per_memory = -(-(state.last_chunk or 1) // (state.last_memory or 1))
         chunks = max(1, limit * min(per_memory, MOST_EXPECTED))
         of_all = NEAREST
-        if self._database.owner == SHARED and is_wanted(state.last_chunk, width):
+        if self._database.owner == SHARED and is_wanted(state.last_chunk, known[1]):
             of_all = NEAREST_BY_INDEX
         statement = NEAREST_OF_ALLOWED if allowed.state in APART else of_all
         most = chunks if statement is NEAREST_OF_ALLOWED else chunks + chunks // 4 + SPARE
         while True:
-            found = self._scanned(
-                statement.replace("{width}", str(width)), number, vector, most, allowed
-            )
+            found = self._scanned(statement, known, vector, most, allowed)
             fitting = [row[:3] for row in found if row[3]]
             if len(found) < most or len({memory for memory, _, _ in fitting}) >= limit:
                 return [one for one in fitting if one[1] == one[1]]  # a zero vector is near nothing
@@ -179,12 +185,19 @@ class NearestChunks:
             statement = NEAREST_OF_ALLOWED
 
     def _scanned(
-        self, statement: str, number: int, vector: Vector, most: int, allowed: Allowed
+        self,
+        statement: str,
+        known: tuple[int, int],
+        vector: Vector,
+        most: int,
+        allowed: Allowed,
     ) -> list[Row]:
-        return self._database.rows(
-            statement.format(f"({allowed.condition})"),
-            {**allowed.bound, "embedder": number, "vector": _told(vector), "limit": most},
-        )
+        number, width = known
+        asked = statement.format(f"({allowed.condition})", width=width)
+        bound = {**allowed.bound, "embedder": number, "vector": _told(vector), "limit": most}
+        # A plan for any embedder and any number of rows does not read the index of one.
+        keeps = statement is not NEAREST_BY_INDEX
+        return self._database.rows(asked, bound, keeps_plan=keeps)
 
     def has_none(self, embedder: str, state: State) -> bool:
         return False
@@ -214,6 +227,10 @@ class NearestChunks:
     ) -> dict[int, float]:
         rows = self._cosines(vector, embedder, chunks, "c.id")
         return {chunk: cosine for _, chunk, cosine in rows}
+
+    def beside(self, vector: Vector, embedder: str) -> Beside | None:
+        known = embedder_of(self._database, embedder)
+        return known and (COSINES, {"vector": _told(vector), "embedder": known[0]})
 
     def _cosines(
         self, vector: Vector, embedder: str, wanted: Collection[int], column: str

@@ -1,15 +1,16 @@
 """The driver: psycopg, how a server is reached, what its errors mean.
 
 Values are bound on the client, as literals without a type: the statements that engines share are
-written for values that fit whatever column they meet. So nothing is prepared on the server either,
-and connections can be shared by a pooler that lends them for one transaction (PgBouncer).
+written for values that fit whatever column they meet. Connections can be shared by a pooler that
+lends them for one transaction (PgBouncer): every setting ends with its transaction, and what is
+prepared is found again (kept_plans.py).
 """
 
 import logging
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -22,9 +23,13 @@ from psycopg.types.numeric import FloatLoader
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from kinmem.errors import StoreCode, StoreError
-from kinmem.store.sql.database import Bindings
 
+Message = str | Callable[[ClientCursor[Any]], None]
+"""What begins a transaction: a statement without values, or what runs one."""
 KeyIsTaken = psycopg.errors.UniqueViolation
+PlanIsUnknown = psycopg.errors.InvalidSqlStatementName
+PlanIsThere = psycopg.errors.DuplicatePreparedStatement
+StatementIsRefused = psycopg.ProgrammingError
 BUSY_SECONDS = 5.0
 AT_ONCE = 8
 """Threads of one process that use the server at the same time; others wait."""
@@ -120,9 +125,7 @@ class Server:
         )
 
     @contextmanager
-    def connection(
-        self, begin: str, bindings: Bindings | None = None
-    ) -> Iterator[ClientCursor[Any]]:
+    def connection(self, begin: Message) -> Iterator[ClientCursor[Any]]:
         """Lend a cursor on which `begin` has run, outside of all other transactions. If the server
         has ended the connection meanwhile, it runs on another one."""
         if self.pid != os.getpid():
@@ -133,7 +136,7 @@ class Server:
         self._local.depth = depth + 1
         try:
             with translated(self.name):
-                connection, cursor = self._begun(begin, bindings)
+                connection, cursor = self._begun(begin)
                 try:
                     yield cursor
                 finally:
@@ -143,15 +146,15 @@ class Server:
             if not depth:
                 self._turns.release()
 
-    def _begun(
-        self, begin: str, bindings: Bindings | None
-    ) -> tuple[psycopg.Connection[Any], ClientCursor[Any]]:
+    def _begun(self, begin: Message) -> tuple[psycopg.Connection[Any], ClientCursor[Any]]:
         for is_last in (False, True):
             connection = self._pool.getconn()
             try:
                 cursor = ClientCursor(connection)
-                if begin:
-                    cursor.execute(begin, bindings)
+                if callable(begin):
+                    begin(cursor)
+                elif begin:
+                    cursor.execute(begin)
                 return connection, cursor
             except BaseException as error:
                 is_lost = isinstance(error, psycopg.OperationalError) and connection.broken

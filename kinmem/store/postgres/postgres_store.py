@@ -103,6 +103,7 @@ class PostgresStore(SqlStore):
                 PostgresDatabase(server, number, number, f"kins/{name}"),
                 PostgresDatabase(server, SHARED, number, "shared"),
             )
+            self._databases[0].beside = self._databases[1]
             own, shared = (PostgresFile(database, name) for database in self._databases)
             self.files = SearchedFiles(own, shared, name, clock)
             super().__init__(self.files)

@@ -91,10 +91,8 @@ class Database(Protocol):
         """What was found to be damaged since it was opened."""
         ...
 
-    @property
-    def state_query(self) -> str:
-        """The statement for one row of the fields of file_state.FileState, in their order; the
-        embedders as a JSON array of [name, number, dimension, is_filled, turns_are_filled]."""
+    def states(self) -> "Sequence[StateRow]":
+        """Read the state of this database, and of those whose state is read in one go with it."""
         ...
 
     @property
@@ -121,6 +119,17 @@ class Database(Protocol):
     def empty_log(self) -> None:
         """Leave no copy of deleted text in a log. Raises StoreError while somebody reads."""
         ...
+
+
+class StateRow(NamedTuple):
+    """The state of a database as it was read."""
+
+    database: Database
+    writes: int
+    """Database.writes before it was read."""
+    row: Row | None
+    """The fields of FileState, in their order; the embedders as a JSON array of [name, number,
+    dimension, is_filled, turns_are_filled]. None: the list of embedders is damaged."""
 
 
 class Words(Protocol):
@@ -276,10 +285,12 @@ def state_of(database: Database) -> FileState:
     known = kept.get(database) if kept is not None else None
     if known is not None and known[0] == database.writes:
         return known[1]
-    writes = database.writes
-    state = _read(database)
+    this, *others = database.states()
+    state = _state(this.row)
     if kept is not None:
-        kept[database] = writes, state
+        kept[database] = this.writes, state
+        for other in others:
+            kept.setdefault(other.database, (other.writes, _state(other.row)))
     return state
 
 
@@ -292,12 +303,11 @@ def embedder_of(database: Database, name: str) -> tuple[int, int] | None:
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-def _read(database: Database) -> FileState:
-    found = database.rows(database.state_query)
-    if not found:
+def _state(row: Row | None) -> FileState:
+    if row is None:
         told = "the list of embedders is damaged; open the memory again, which makes it anew"
         raise StoreError(told, "storage_damaged")
-    [(*numbers, embedders)] = found
+    *numbers, embedders = row
     revision, first, last, memory, chunk, documents, vector, lost, turns, *more = numbers
     conflicts, *ends = more
     return FileState(

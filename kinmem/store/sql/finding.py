@@ -86,6 +86,10 @@ class RankedWords(Protocol):
         ...
 
 
+Beside = tuple[str, Mapping[str, Any]]
+"""An expression about memory `m`, and its bindings."""
+
+
 class NearChunks(Protocol):
     """Finds the chunks of one file by meaning."""
 
@@ -113,6 +117,11 @@ class NearChunks(Protocol):
 
     def cosines(self, vector: Vector, embedder: str, rows: Set[int]) -> dict[int, list[float]]:
         """Return by memory row the cosines of its chunks, in text order; no key without vectors."""
+        ...
+
+    def beside(self, vector: Vector, embedder: str) -> Beside | None:
+        """Return what reads `cosines` of a memory that is no document together with the memory,
+        as a list; null without vectors. None where another statement costs nothing."""
         ...
 
     def cosines_of(

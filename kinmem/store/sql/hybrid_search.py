@@ -14,6 +14,7 @@ from kinmem.models import Asked, Candidate
 from kinmem.store.sql.database import Database, Row, state_of
 from kinmem.store.sql.document_choice import Chosen, Matches, choose
 from kinmem.store.sql.finding import (
+    Beside,
     Listing,
     Near,
     NearChunks,
@@ -43,9 +44,10 @@ SEARCH = f"""
         SELECT memory FROM told WHERE fits
         GROUP BY memory ORDER BY max(better) DESC, max(has_all) DESC LIMIT :matching
     )
-    SELECT number, better, has_all, memory, fits{", NULL" * (len(COLUMNS) + 1)} FROM told
+    SELECT number, better, has_all, memory, fits{", NULL" * (len(COLUMNS) + 2)} FROM told
     UNION ALL
-    SELECT NULL, NULL, NULL, m.rowid, {{allowed}}, PARSED(m.metadata) ->> 'parts', {CANDIDATE}
+    SELECT NULL, NULL, NULL, m.rowid, {{allowed}}, PARSED(m.metadata) ->> 'parts', {{cosines}},
+        {CANDIDATE}
     FROM (
         SELECT memory FROM foremost UNION SELECT memory FROM told WHERE is_former
         UNION SELECT value FROM NUMBERED(:rows) asked
@@ -87,6 +89,8 @@ class _Read:
     documents: Mapping[int, Candidate]
     fitting: Collection[int]
     """Those that are allowed; the others have been superseded."""
+    cosines: Mapping[int, list[float]] | None
+    """Of candidates that are no documents; None if they are to be asked for."""
     is_starved: bool
     """Whether rows that are not allowed have taken the places of others."""
 
@@ -110,9 +114,12 @@ def search(
     if superseded is not None and asked.vector is not None:
         [former] = chunks.nearest_parts([asked.vector], asked.embedder, asked.nearest, superseded)
     listed = [*nearest, *_first_of_each(former)[: asked.nearest]]
-    read = _read(database, words, asked, allowed, superseded, [*dict(listed), *degrees])
-    found = Rows(read.candidates, listed, _first_of_each(read.matches), {}, degrees)
-    found = _with_cosines(chunks, asked, found, read.documents)
+    cosines = None if asked.vector is None else chunks.beside(asked.vector, asked.embedder)
+    wanted = [*dict(listed), *degrees]
+    read = _read(database, words, asked, allowed, superseded, wanted, cosines)
+    found = Rows(read.candidates, listed, _first_of_each(read.matches), read.cosines or {}, degrees)
+    if read.cosines is None:
+        found = _with_cosines(chunks, asked, found, read.documents)
     if read.documents:
         chosen = choose(database, chunks, asked, read.documents, [*near, *former], read.matches)
         found = _by_parts(found, read.documents, chosen)
@@ -190,6 +197,7 @@ def _read(
     allowed: Allowed,
     superseded: Allowed | None,
     rows: Sequence[int],
+    cosines: Beside | None,
 ) -> _Read:
     """Run the word search and read the candidates: the best matches, and `rows`.
 
@@ -199,16 +207,19 @@ def _read(
     """
     former = superseded.condition if superseded else "FALSE"
     bound = {**(superseded.bound if superseded else {}), **allowed.bound}
-    bound |= {"rows": json.dumps(rows), "matching": asked.matching}
+    beside, more_bound = cosines or ("NULL", {})
+    bound |= {"rows": json.dumps(rows), "matching": asked.matching, **more_bound}
+    conditions = {"allowed": f"({allowed.condition})", "former": f"({former})"}
 
     def run(sought: Sought, *, exact: bool) -> _Read:
         parts = MOST_PARTS if state_of(database).has_documents else 0
         either = f"({allowed.condition}) OR ({former})" if exact else None
         listing = Listing(sought, asked.context, asked.listed, parts, either)
         listed, more = words.listed(listing) if sought.terms else (NO_ROW, {})
-        sql = SEARCH.format(listed=listed, allowed=f"({allowed.condition})", former=f"({former})")
+        sql = SEARCH.format(listed=listed, cosines=beside, **conditions)
         try:
-            return _sorted_out(database.rows(sql, {**bound, **more}), asked)
+            read = _sorted_out(database.rows(sql, {**bound, **more}), asked)
+            return read if cosines else replace(read, cosines=None)
         except StoreError as error:
             if not sought.terms or error.code != "storage_damaged":
                 raise
@@ -241,7 +252,8 @@ def _is_sound(values: Sequence[Any]) -> bool:
 def _sorted_out(rows: Iterable[Row], asked: Asked) -> _Read:
     """Convert the rows of SEARCH. On a tie, matches that have all the words come first."""
     listed, candidates, documents, fitting = [], {}, {}, set()
-    for number, better, has_all, memory, fits, parts, *values in rows:
+    cosines: dict[int, list[float]] = {}
+    for number, better, has_all, memory, fits, parts, beside, *values in rows:
         if number is not None:
             listed.append((number, better, has_all, memory, fits))
             continue
@@ -250,6 +262,8 @@ def _sorted_out(rows: Iterable[Row], asked: Asked) -> _Read:
         candidates[memory] = Candidate(*values)
         if parts is not None:
             documents[memory] = candidates[memory]
+        elif numbers := [cosine for cosine in beside or () if cosine == cosine]:
+            cosines[memory] = numbers  # a zero vector is near nothing
         if fits:
             fitting.add(memory)
     listed.sort(key=lambda one: (-one[1], not one[2]))
@@ -260,4 +274,5 @@ def _sorted_out(rows: Iterable[Row], asked: Asked) -> _Read:
     ]
     is_full = sum(number > 0 for number, *_ in listed) >= asked.listed
     known = {memory for *_, memory, fits in listed if fits}
-    return _Read(matches, candidates, documents, fitting, is_full and len(known) < asked.matching)
+    is_starved = is_full and len(known) < asked.matching
+    return _Read(matches, candidates, documents, fitting, cosines, is_starved)

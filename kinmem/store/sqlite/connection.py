@@ -14,7 +14,7 @@ import apsw
 
 from kinmem.errors import StoreError
 from kinmem.store.sql.damage import Damage, Row
-from kinmem.store.sql.database import Bindings, waiting
+from kinmem.store.sql.database import Bindings, StateRow, waiting
 from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.dialect import STATE
 from kinmem.store.sqlite.disk import is_read_only, read_only_address, stamp
@@ -106,9 +106,9 @@ class SqliteDatabase:
                 self._writer.close()
                 raise
 
-    @property
-    def state_query(self) -> str:
-        return STATE
+    def states(self) -> list[StateRow]:
+        writes = self.writes
+        return [StateRow(self, writes, next(iter(self.rows(STATE)), None))]
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:

@@ -20,7 +20,7 @@ from kinmem.heap import give_back
 from kinmem.models import State, Vector
 from kinmem.store.sql.damage import Row
 from kinmem.store.sql.database import Bindings, embedder_of, state_of
-from kinmem.store.sql.finding import APART, Near
+from kinmem.store.sql.finding import APART, Beside, Near
 from kinmem.store.sql.memory_rows import IS_LIVE, Allowed
 from kinmem.store.sqlite.connection import SqliteDatabase
 
@@ -175,6 +175,10 @@ class NearestChunks:
             if cosine is not None:
                 result.setdefault(memory, []).append(cosine)
         return result
+
+    def beside(self, vector: Vector, embedder: str) -> Beside | None:
+        """Return None: vectors are in memory, or read without waiting for a server."""
+        return None
 
     def cosines_of(
         self, vector: Vector, embedder: str, chunks: Collection[int]

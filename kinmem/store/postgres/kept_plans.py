@@ -1,0 +1,110 @@
+"""Plans that the server keeps for readings: planning one takes as long as running it.
+
+A statement is prepared under a name that is made of its text, once a connection has read it some
+times. A pooler may put the next transaction on another connection of the server: there the name
+means the same statement, or it is not known, and the message is sent once more. So no pooler needs
+to know of it.
+"""
+
+import re
+from collections import OrderedDict
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from kinmem.store.postgres.pooled_server import PlanIsThere, PlanIsUnknown, StatementIsRefused
+from kinmem.store.postgres.postgres_words import spoken
+from kinmem.store.sql.database import Bindings
+
+if TYPE_CHECKING:
+    from psycopg import ClientCursor, Connection
+
+READ_BEFORE = 2
+"""How often a connection has read what is worth a plan."""
+MOST_KEPT = 100
+"""Plans of one connection, of about 100 KB each; the pool replaces a connection each hour."""
+# For whatever values come. While a plan is made the tables may be nearly empty, and reading them
+# whole the cheapest: kept, it would read the rows of all Kins once there are many.
+GENERAL = "; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off"
+PLACE = re.compile(r"%(?:\((?P<name>\w+)\)s|s|%)")
+
+
+class _Kept:
+    """What one connection has read: how often, and of what it has a plan."""
+
+    def __init__(self) -> None:
+        self.planned: set[str] = set()
+        self._read: OrderedDict[str, int] = OrderedDict()
+
+    def is_worth_it(self, name: str) -> bool:
+        """Count one more reading; returns whether it has a plan, or is to get one."""
+        if name in self.planned:
+            return True
+        count = self._read.pop(name, 0)
+        self._read[name] = count + 1
+        while len(self._read) > MOST_KEPT:
+            self._read.popitem(last=False)
+        return count >= READ_BEFORE and len(self.planned) < MOST_KEPT
+
+
+_kept: "WeakKeyDictionary[Connection[Any], _Kept]" = WeakKeyDictionary()
+_refused: set[str] = set()
+"""Names of statements that the server does not prepare."""
+
+
+class Reading(NamedTuple):
+    """A reading statement in a transaction of its own."""
+
+    planning: str
+    """The settings that its plan depends on."""
+    settings: str
+    """All of them."""
+    sql: str
+    bindings: Bindings
+
+    def planned_anew(self, cursor: "ClientCursor[Any]") -> None:
+        """Run it in one message, with a plan for its values."""
+        message = f"BEGIN READ ONLY{self.settings};{spoken(self.sql)}\n;COMMIT"
+        cursor.execute(message, self.bindings)
+
+    def by_kept_plan(self, cursor: "ClientCursor[Any]") -> None:
+        """Run it in one message, with a plan for whatever values come if it is read often."""
+        kept = _kept.setdefault(cursor.connection, _Kept())
+        name, preparing, executing = _prepared(self.planning, self.sql)
+        if name in _refused or not kept.is_worth_it(name):
+            self.planned_anew(cursor)
+            return
+        begin = f"BEGIN READ ONLY{self.settings}{GENERAL};"
+        end = f"{cursor.mogrify(executing, self.bindings)};COMMIT"
+        try:
+            try:
+                cursor.execute(f"{begin}{'' if name in kept.planned else preparing}{end}".encode())
+            except PlanIsThere:
+                cursor.execute(f"ROLLBACK;{begin}{end}".encode())
+            except PlanIsUnknown:
+                cursor.execute(f"ROLLBACK;{begin}{preparing}{end}".encode())
+            kept.planned.add(name)
+        except StatementIsRefused:  # the type of a value cannot be told, as in `? IS NULL`
+            _refused.add(name)
+            cursor.execute("ROLLBACK")
+            self.planned_anew(cursor)
+
+
+@lru_cache(maxsize=2048)
+def _prepared(planning: str, sql: str) -> tuple[str, str, str]:
+    """Return a name, what prepares the statement, and what runs it with literals."""
+    places: list[str] = []
+
+    def numbered(found: re.Match[str]) -> str:
+        if found.group() == "%%":
+            return "%"
+        if found["name"] is None or found.group() not in places:
+            places.append(found.group())
+            return f"${len(places)}"
+        return f"${places.index(found.group()) + 1}"
+
+    text = PLACE.sub(numbered, spoken(sql))
+    name = f"kinmem_{blake2b(f'{planning};{text}'.encode(), digest_size=12).hexdigest()}"
+    values = f"({', '.join(places)})" if places else ""
+    return name, f"PREPARE {name} AS {text}\n;", f"EXECUTE {name}{values}"
