@@ -84,9 +84,10 @@ REMOTE: Mapping[str, Remote] = {
     "stats": Remote(Views.stats, "GET", "/stats", Stats),
 }
 # What a person does where the files are: it works on folders, or on a result that is looked at
-# before it is carried out. `share`, `is_shared` and `is_done` serve the server's own brake.
+# before it is carried out. `share`, `is_shared` and `is_done` serve the server's own brake; `stop`
+# ends a worker of this machine.
 LOCAL_ONLY = frozenset(
-    "forget_about scrub export_pages import_pages share is_shared is_done sleep_if_due".split()
+    "forget_about scrub export_pages import_pages share is_shared is_done sleep_if_due stop".split()
 )
 # The most that one page of a listing holds.
 PAGE = 200
