@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from kinmem.language.talk.worth import only_asks as only_asks
     from kinmem.language.time.when import Interval as Interval
     from kinmem.language.weight import TIMES as TIMES
+    from kinmem.language.weight import UNIMPORTANT as UNIMPORTANT
     from kinmem.language.weight import Weight as Weight
     from kinmem.language.weight import keywords as keywords
 
@@ -75,7 +76,7 @@ _MODULES = {
     "talk.statements": "Statement",
     "talk.wording": "Wording",
     "talk.worth": "Judgement Setting appraise kinds only_asks",
-    "weight": "TIMES Weight keywords",
+    "weight": "TIMES UNIMPORTANT Weight keywords",
     "same.atoms": "atoms",
     "same.similarity": "Kinship Ladder content_hash normalised",
     "change.clash": "Clash",

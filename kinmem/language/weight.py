@@ -54,6 +54,8 @@ PRIOR: Mapping[Category, float] = {
     "context": 3,
     "ephemeral": 2,
 }
+UNIMPORTANT = 5.0
+"""Most for what somebody else wants done, and for what neither a person nor an assistant said."""
 PER_LENGTH, LENGTH, MOST_FOR_LENGTH = 0.5, 30, 2.0
 """Points for each started 30 words, but for a remark of a few words none."""
 REMARK = 6

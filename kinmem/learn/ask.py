@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language import Prose, order_in
+from kinmem.language import UNIMPORTANT, Prose, order_in
 from kinmem.learn import findings as read
 from kinmem.learn.findings import Finding, Findings, citing
 from kinmem.llm.base import ChatModel, Embedder
@@ -28,9 +28,8 @@ MOST_NEAR, READ_FOR_KNOWN = 10, 2000
 MOST_FINDINGS = 20
 # Turns that a note names.
 MOST_TURNS = 3
-# Highest confidence and importance of what neither a person nor an assistant said: what a page says
-# opens no session.
-DOUBTFUL, UNIMPORTANT = 0.5, 5.0
+# Highest confidence of what neither a person nor an assistant said.
+DOUBTFUL = 0.5
 OF_PEOPLE = frozenset({"identity", "preference", "relationship"})
 OF_THE_USER = re.compile(r"\W*(?:the )?user\b|\W*(?:I|my|me)\b", re.IGNORECASE)
 

@@ -18,6 +18,7 @@ import uuid_utils
 
 from kinmem.errors import ModelError
 from kinmem.language import (
+    UNIMPORTANT,
     Dates,
     Weight,
     Wording,
@@ -200,7 +201,9 @@ def judgement(text: str, judge: Judge | None = None) -> tuple[Category, float]:
         with suppress(ModelError):
             best = appraise(surest, judge.kinds(surest))
     category = best.category if best.worth >= LEAST_WORTH else "fact"
-    return category, Weight(text).importance(category)
+    weight = Weight(text).importance(category)
+    is_hearsay = best.is_unreal and category == "knowledge"
+    return category, min(weight, UNIMPORTANT) if is_hearsay else weight
 
 
 def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:

@@ -254,10 +254,11 @@ class Chances:
         of, worth = found.of, found.worth
         is_asked = ASKED_TO_KEEP.match(text) is not None
         is_real = sum(of[kind] for kind in UNREAL) <= bar.unreal
-        category = _category(max(KEPT, key=lambda kind: of[kind]))
+        kind = max(of, key=lambda kind: of[kind])
+        category = _category(max(KEPT, key=lambda kind: of[kind]), kind)
         enough = bar.of_answer if setting.asked else bar.enough
         return Judgement(
-            kind=max(of, key=lambda kind: of[kind]),
+            kind=kind,
             worth=1.0 if is_asked else worth,
             category=category,
             importance=Weight(text).importance(category),
@@ -296,8 +297,12 @@ def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
-def _category(kind: str) -> Category:
-    return "preference" if kind == "rule" else cast(Category, kind)
+def _category(kept: str, kind: str) -> Category:
+    """The category of the likeliest of KEPT. What somebody else wants done is known, and no wish of
+    whoever tells it."""
+    if kept == "rule":
+        return "knowledge" if kind == "others_words" else "preference"
+    return cast(Category, kept)
 
 
 def kinds(texts: Sequence[tuple[str, Setting]]) -> list[Chances]:
