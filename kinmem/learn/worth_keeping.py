@@ -45,6 +45,9 @@ SHORTEST_REST = 12
 # half.
 WORTH_OF_REST = 0.5
 
+# Most words of a sentence that is kept with the one before it.
+SEQUEL = 12
+
 # Characters that the judge is shown of what is before a sentence, and after it.
 BEFORE, AFTER = 120, 80
 
@@ -86,6 +89,8 @@ class KeptSentence:
     confidence: float
     is_order: bool
     """Whether it says what is to be done, and so does not begin with a name."""
+    is_sequel: bool = False
+    """Whether it is kept only with the sentence before it."""
 
     @property
     def subject(self) -> str | None:
@@ -138,9 +143,19 @@ def worth_keeping(talk: Talk, judge: Judge | None) -> Iterator[KeptSentence]:
     stated = stated if len(stated) <= MOST else stated[: MOST // 2] + stated[-MOST // 2 :]
     sentences = [Sentence(part, _setting(at, talk)) for at, part in stated]
     judged = judgements(sentences, talk.message, talk.last, judge)
+    last: KeptSentence | None = None
     for (at, part), judgement in zip(stated, judged, strict=True):
         if judgement.is_worth:
-            yield kept(part, at, judgement)
+            last = kept(part, at, judgement)
+            yield last
+        elif last and last.at == at - 1 and _goes_on(last, part.text, judgement):
+            last = replace(last, statement=part, at=at, is_sequel=True)
+            yield last
+
+
+def _goes_on(last: KeptSentence, text: str, judgement: Judgement) -> bool:
+    is_short = len(words(text)) <= SEQUEL
+    return last.category == "preference" and judgement.may_go_on and is_short
 
 
 def kept(

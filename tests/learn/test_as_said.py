@@ -291,3 +291,21 @@ def test_what_one_is_told_to_remember_is_kept(service: Service) -> None:
 @pytest.fixture
 def service(service_of: Callable[..., Service]) -> Service:
     return service_of("ana")
+
+
+@pytest.mark.parametrize(
+    ("rule", "exception"),
+    [
+        ("Please write everything in British English.", "Not the US landing page, obviously."),
+        ("Quiero respuestas cortas, sin rollos.", "Cuando sea algo legal explícamelo todo."),
+    ],
+)
+def test_a_rule_is_learned_with_its_exception(service: Service, rule: str, exception: str) -> None:
+    (memory,) = learned(service, f"{rule} {exception}")
+    assert memory.content == f"{rule} {exception}"
+
+
+def test_what_only_stands_behind_a_rule_is_not_learned_with_it(service: Service) -> None:
+    rule = "I never push without showing the diff."
+    (memory,) = learned(service, f"{rule} Ugh, I'm so tired today.")
+    assert memory.content == rule
