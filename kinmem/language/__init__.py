@@ -5,7 +5,7 @@
   `join_knowledge`; `names_in` a text, `names_by_capitals`; `stored_relation`, `inverse_relation`
 - talk: the `Prose` of a message, its sentences; the `Wording` of a sentence
 - worth: `appraise` a statement, or the `kinds` of several with what stands around them; `only_asks`
-- weight: the `Weight` of a text by its words, TIMES among them
+- weight: the `Weight` of a text by its words, TIMES among them; UNIMPORTANT, for hearsay
 - atoms: `atoms`, what must not differ; `normalised`, `content_hash`
 - relation: a `Pair` of statements; the `claim` of one without the words that say that it has
   changed; `Periods`, of texts that tell how it was by turns

@@ -10,7 +10,7 @@ from kinmem import language
 
 ROOT = Path(__file__).parent.parent.parent
 FACE = ROOT / "kinmem" / "language" / "__init__.py"
-CONSTANTS = {"TIMES"}
+CONSTANTS = {"TIMES", "UNIMPORTANT"}
 
 
 def declared() -> dict[str, str]:
