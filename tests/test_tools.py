@@ -335,6 +335,34 @@ async def test_what_was_told_later_stays_although_it_happened_earlier(
     assert (settled["kept"], settled["changed"]) == (newer, {older: "updated"})
 
 
+@ERAS
+async def test_a_copy_of_what_was_corrected_or_forgotten_is_named_and_stays(
+    client_of: Callable[..., Client], era: str
+) -> None:
+    def ids(found: dict[str, Any]) -> list[str]:
+        return [one["id"] for one in found["memories"]]
+
+    async with client_of(era=era) as client:
+        one, copy = [
+            (await answer(client, "memorize", content=text))["id"]
+            for text in ("The standup is at 16:30.", "Our standup is at 4:30 pm.")
+        ]
+        corrected = await answer(
+            client, "update_memory", memory_id=one, content="The standup is at 10:00."
+        )
+        found = await answer(client, "recall", query="Is our standup at 4:30 pm?")
+        [issue] = (await answer(client, "review_memories"))["issues"]
+        forgotten = await answer(client, "forget", memory_id=one)
+        left = await answer(client, "recall", query="When is the standup?")
+
+    [link] = corrected["links"]
+    assert (link["id"], link["relation"]) == (copy, "contradicts") and link["undecided"]
+    assert ids(found) == [one, copy] and found["memories"][1]["newer"] == one
+    assert issue["memoryIds"] == [copy, one]
+    assert forgotten["stillSaidBy"] == {copy: "Our standup is at 4:30 pm."}
+    assert ids(left) == [copy]
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [

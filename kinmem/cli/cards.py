@@ -209,6 +209,15 @@ def forgotten(done: Forgotten, memory: "Service") -> RenderableType:
     return Text(f"Forgotten. Until {day} it comes back with: kinmem restore {short_id(done.id)}")
 
 
+def still_said(done: Forgotten, memory: "Service") -> Iterator[RenderableType]:
+    """Yield what stays in use although it says nearly the same."""
+    known = memory.store.memories(done.still_said_by)
+    if known:
+        yield Text("Still in use, and nearly the same or in conflict with it:", style="yellow")
+    for one in known.values():
+        yield Text(f"  {short_id(one.id)}  {one_line(one.content)}", style=QUIET)
+
+
 def _erased(done: Forgotten) -> Iterator[str]:
     count = len(done.backups.rewritten)
     also = f", also from {count} backup{'' if count == 1 else 's'}" if count else ""

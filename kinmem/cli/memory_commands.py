@@ -9,7 +9,7 @@ from rich.text import Text
 
 from kinmem.cli import details
 from kinmem.cli import options as take
-from kinmem.cli.cards import forgotten, memory_card, what_became
+from kinmem.cli.cards import connected, forgotten, memory_card, still_said, what_became
 from kinmem.cli.command_context import CommandContext, full_id
 from kinmem.cli.commands import command
 from kinmem.cli.forgetting_command import forget_about, scrub_secrets
@@ -101,9 +101,9 @@ def forget(
         if context.json:
             from kinmem.mcp.tool_answers import Forgotten, as_json  # late: 50 ms
 
-            context.tell(as_json(Forgotten.of(done, memory.settings.general.zone)))
+            context.tell(as_json(Forgotten.of(done, memory)))
         else:
-            say(forgotten(done, memory))
+            say(forgotten(done, memory), *still_said(done, memory))
 
 
 @command(app, rich_help_panel=PANEL)
@@ -170,7 +170,7 @@ def _change(
 
             context.tell(as_json(Memory.whole(changed, memory)))
         else:
-            say(memory_card(changed, memory))
+            say(memory_card(changed, memory), *connected(changed, memory))
 
 
 def _links(

@@ -93,6 +93,11 @@ class Pair:
         return holds_all(self.known, self.new, named)
 
     @property
+    def holds_alike(self) -> bool:
+        """Whether each has every exact part of the other: "at 16:30", "at 4:30 pm"."""
+        return self.known_holds_all() and Pair(self.new, self.known).known_holds_all()
+
+    @property
     def goes_on(self) -> bool:
         """Whether the new one is the known one with something behind it, and denies no more."""
         longer, shorter = atoms(self.new), atoms(self.known)

@@ -336,9 +336,15 @@ class Forgotten(Wire):
     restorable_until: str | None = None
     backups_left: list[str] | None = None
     """Backups that may still have what was erased."""
+    still_said_by: Annotated[
+        dict[str, str] | None, Field(description="what stays and says nearly the same, by id")
+    ] = None
 
     @classmethod
-    def of(cls, forgotten: "models.Forgotten", zone: tzinfo) -> Self:
+    def of(cls, forgotten: "models.Forgotten", service: "Service") -> Self:
+        zone = service.settings.general.zone
+        known = service.store.memories(forgotten.still_said_by)
+        still = {id: cut(one.content, LINKED_CHARACTERS) for id, one in known.items()}
         until = stamp(forgotten.restorable_until, zone)
         left = left_in_backups(forgotten.backups)
         return cls(
@@ -346,6 +352,7 @@ class Forgotten(Wire):
             status=forgotten.status,
             restorable_until=until,
             backups_left=left or None,
+            still_said_by=still or None,
         )
 
 

@@ -213,7 +213,7 @@ def forget(
     told you, delete, remove, drop, erase, wipe, bin, throw away, get rid of it. It can be restored
     for a while, unless erased for good."""
     forgotten = call.service.forget(memory_id, erase=erase)
-    return Forgotten.of(forgotten, call.service.settings.general.zone)
+    return Forgotten.of(forgotten, call.service)
 
 
 def list_memories(

@@ -68,6 +68,8 @@ class Forgotten:
     status: Literal["forgotten", "erased"]
     restorable_until: datetime | None = None
     backups: ErasedFromBackups = ErasedFromBackups()
+    still_said_by: tuple[str, ...] = ()
+    """Ids of memories that stay in use and say nearly the same, or are in conflict with it."""
 
 
 IssueKind = Literal["contradiction", "quarantined", "duplicate", "expired", "stale", "clutter"]

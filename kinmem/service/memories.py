@@ -7,6 +7,7 @@ from functools import partial
 from typing import Unpack, get_args
 
 from kinmem.errors import InvalidInput
+from kinmem.language import Pair
 from kinmem.learn.edit import changed_fields
 from kinmem.models import (
     LIVE,
@@ -37,6 +38,11 @@ LIKE_CHARACTERS = 600
 # Hits of `similar` and `left_out`.
 MOST_ALIKE = 50
 
+# Memories near a forgotten one among which its repetitions are looked for, and how near they are at
+# least, on the scale of all embedders: "the standup is at 16:30" and "our standup is at 4:30 pm"
+# reach .80, "I live in Porto" and "my home is in Porto" .78, "we deploy on Fridays" and "we deploy
+# with Ansible" .50. That all exact parts agree tells repetitions from look-alikes.
+MOST_STILL_SAID, STILL_SAID = 6, 0.75
 # On the scale of all embedders, where 0 is what any two texts have in common.
 LEAST_LIKENESS = 0.2
 
@@ -206,10 +212,11 @@ class Memories:
 
     def forget(self, memory_id: str, *, erase: bool = False) -> Forgotten:
         """Take a memory out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for
-        good."""
+        good. Others that say nearly the same stay, and the answer names them."""
+        still = self._still_said_by(memory_id)
         if erase:
             reach = self._store.making_room(lambda: self._erase(memory_id))
-            return Forgotten(memory_id, "erased", backups=reach)
+            return Forgotten(memory_id, "erased", backups=reach, still_said_by=still)
         memory = self._store.get(memory_id)
         if memory.state != State.DELETED:
             gone = {"state": State.DELETED, "deleted_at": self._clock()}
@@ -217,7 +224,31 @@ class Memories:
                 lambda: self._store.update(memory_id, gone, action="forgotten")
             )
         since = memory.deleted_at or self._clock()
-        return Forgotten(memory.id, "forgotten", since + self._bin_time)
+        return Forgotten(memory.id, "forgotten", since + self._bin_time, still_said_by=still)
+
+    def _still_said_by(self, memory_id: str) -> tuple[str, ...]:
+        """Return the ids of live memories with the same exact parts and nearly the same meaning,
+        and of those that a review asks about beside this one. Loads no model."""
+        embedder, index = self._tools.embedder, self._store.index
+        asked = [
+            conflict.newer if conflict.older == memory_id else conflict.older
+            for conflict in self._store.decisions.conflicts()
+            if memory_id in (conflict.newer, conflict.older)
+        ]
+        vector = index.first_vectors(embedder.name, [memory_id]).get(memory_id)
+        near = []
+        if vector is not None:
+            near = index.nearest(vector, embedder.name, MOST_STILL_SAID, Filters())
+        alike = [id for id, cosine in near if embedder.calibration.scaled(cosine) >= STILL_SAID]
+        known = self._store.memories([memory_id, *asked, *alike])
+        text = known[memory_id].content if memory_id in known else ""
+        others = (known[id] for id in dict.fromkeys((*asked, *alike)) if id in known)
+        return tuple(
+            one.id
+            for one in others
+            if one.id != memory_id and one.state in LIVE and not one.is_document
+            if one.id in asked or Pair(text, one.content).holds_alike
+        )
 
     def _erase(self, memory_id: str) -> ErasedFromBackups:
         in_backups = self._in_backups

@@ -206,7 +206,8 @@ class Storing:
         The history records `reason` and `batch`.
 
         A memory that is held back is changed only if a person says so (`trusted`), which releases
-        it; so is what would read like an order to an assistant.
+        it; so is what would read like an order to an assistant. What cannot be so beside a new text
+        stays, ranks behind it, and is asked about in a review.
 
         Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody has changed
         the memory since `if_version`.
@@ -246,6 +247,8 @@ class Storing:
         if "content" in changes:
             self._renewal.of_texts([memory_id], tags=old.tagged_at is not None)
             changed = self._store.get(memory_id)
+            if changed.content != old.content:
+                self._learn.corrected(changed)
         return self._renewal.of_rank(memory_id) if RANKED & changes.keys() else changed
 
     def _many(

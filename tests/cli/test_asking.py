@@ -216,6 +216,18 @@ def test_a_conflict_that_is_open_is_told_as_a_question(
         assert "sure)" not in line
 
 
+def test_forgetting_one_of_two_copies_names_the_other(kinmem: Kinmem, memorized: Memorized) -> None:
+    gone = memorized("The standup is at 16:30.")
+    copy = memorized("Our standup is at 4:30 pm.")
+    memorized("The planning is at 16:30.")
+
+    ran = kinmem("forget", gone)
+
+    _, head, *others = ran.out.splitlines()
+    assert head == "Still in use, and nearly the same or in conflict with it:"
+    assert others == [f"  {copy[-8:]}  Our standup is at 4:30 pm."]
+
+
 def test_programs_are_told_what_was_settled(kinmem: Kinmem, memorized: Memorized) -> None:
     first = memorized("Our friend Bob is allergic to peanuts", "-s", "Bob")
     second = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")

@@ -57,6 +57,29 @@ def test_what_else_the_earlier_one_says_stays(service: Service) -> None:
     assert service.review_memories().issues == []
 
 
+def test_a_correction_asks_about_what_it_contradicts_until_both_agree(service: Service) -> None:
+    def asked() -> list[tuple[str, ...]]:
+        return [one.memory_ids for one in service.review_memories().issues]
+
+    known = service.memorize("The office opens at nine.", subject="office").id or ""
+    other = service.memorize("The kitchen is closed on Fridays.", subject="office").id or ""
+    assert asked() == []
+
+    service.update_memory(other, content="The office opens at eight.")
+    contradicting = asked()
+    states = [service.get(id).state for id in (known, other)]
+    newer = service.newer(known)
+    service.update_memory(other, content="The office opens at nine.")
+    agreed = service.store.decisions.conflicts()
+    service.update_memory(other, content="The office opens at ten.")
+
+    assert contradicting == [(known, other)]
+    assert states == [State.ACTIVE, State.ACTIVE]
+    assert newer == {known: other}
+    assert agreed == []
+    assert asked() == [(known, other)]
+
+
 def test_without_a_judge_the_sentences_that_share_a_word_give_way(bench: Bench) -> None:
     older = bench.keep("Clara lives in Lyon. She plays the cello.", occurred_at="2026-01-01")
     newer = bench.keep("Clara lives in Rome.", occurred_at="2026-03-01")
