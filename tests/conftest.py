@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import hypothesis
+import onnxruntime
 import pytest
 
 from kinmem.llm.base import warm
@@ -17,6 +18,7 @@ from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.wiring.open_memory import open_service
 from kinmem.wiring.pick_models import chat_models
+from tests.networks import Remembered
 
 IN_MEMORY = Path("/dev/shm")
 ROOM = 4 << 30
@@ -44,6 +46,14 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def remembered() -> Remembered:
+    """See tests/networks.py."""
+    memory = Remembered()
+    onnxruntime.InferenceSession.run = lambda session, *given: memory.run(session, *given)
+    return memory
 
 
 class MovableClock:

@@ -8,6 +8,7 @@ import pytest
 
 from kinmem.llm.embed_litellm import LitellmEmbedder
 from tests.llm.fault_provider import FaultProvider
+from tests.networks import Remembered
 
 KEY = "sk-secretsecretsecret1234"
 Way = TypeVar("Way")
@@ -30,6 +31,12 @@ def connecting(kind: Callable[..., Way], server: FaultProvider, model: str) -> C
         return kind(model, api_base=server.base(mode), api_key=KEY, **options)
 
     return to
+
+
+@pytest.fixture(autouse=True)
+def run_each_time(remembered: Remembered, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The networks are what is tested here."""
+    monkeypatch.setattr(remembered, "is_used", False)
 
 
 @pytest.fixture(scope="session")
