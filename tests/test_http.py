@@ -37,6 +37,7 @@ from kinmem.http.body_limits import Steady
 from kinmem.http.server import _listen
 from kinmem.http.tokens import Tokens
 from kinmem.settings import load
+from tests.forked import IS_POSSIBLE, Forked
 from tests.sweeps import WHOLE
 
 ROOT = Path(__file__).parent.parent
@@ -69,7 +70,7 @@ ROUTES = [
 class Running:
     """A server that listens, its folder, and its tokens by Kin."""
 
-    process: subprocess.Popen[bytes]
+    process: "subprocess.Popen[bytes] | Forked"
     url: str
     home: Path
     tokens: dict[str, str]
@@ -133,19 +134,18 @@ def running(home: Path, *kins: str, code: str = "", **environment: str) -> Itera
         process.stderr.close()
 
 
-def start(home: Path, code: str = "", **environment: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, *(["-c", code] if code else [str(ROOT / "server.py")])],
-        cwd=ROOT,
-        env={
-            **os.environ,
-            "KINMEM_HOME": str(home),
-            "KINMEM_TRANSPORT": "http",
-            "KINMEM_PORT": "0",
-            **environment,
-        },
-        stderr=subprocess.PIPE,
-    )
+def start(home: Path, code: str = "", **environment: str) -> "subprocess.Popen[bytes] | Forked":
+    given = {
+        **os.environ,
+        "KINMEM_HOME": str(home),
+        "KINMEM_TRANSPORT": "http",
+        "KINMEM_PORT": "0",
+        **environment,
+    }
+    if not code and IS_POSSIBLE:
+        return Forked(given, is_spoken_to=False)
+    command = [sys.executable, *(["-c", code] if code else [str(ROOT / "server.py")])]
+    return subprocess.Popen(command, cwd=ROOT, env=given, stderr=subprocess.PIPE)
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ from mcp import Client, StdioServerParameters
 from mcp.types import JSONRPCRequest
 
 from kinmem.mcp.stdio import LINE_BYTES, Refused, message
+from tests.forked import IS_POSSIBLE, Forked
 from tests.sweeps import rounds
 
 ROOT = Path(__file__).parent.parent
@@ -42,14 +43,15 @@ class Process:
     """The server, its lines as they come, and a client that writes what it likes."""
 
     def __init__(self, home: Path, *command: str, **environment: str) -> None:
-        self.process = subprocess.Popen(
-            command or SERVER,
-            cwd=ROOT,
-            env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_KIN": "ana", **environment},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        given = {**os.environ, "KINMEM_HOME": str(home), "KINMEM_KIN": "ana", **environment}
+        self.process: subprocess.Popen[bytes] | Forked
+        if command or not IS_POSSIBLE:
+            pipe = subprocess.PIPE
+            self.process = subprocess.Popen(
+                command or SERVER, cwd=ROOT, env=given, stdin=pipe, stdout=pipe, stderr=pipe
+            )
+        else:
+            self.process = Forked(given)
         self._lines: queue.Queue[dict[str, Any] | None] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
 

@@ -31,6 +31,7 @@ from kinmem.serve import Services
 from kinmem.service import Service
 from kinmem.settings import load
 from tests import postgres
+from tests.forked import Forked
 from tests.test_http import ROOT, Running, start, streamable
 
 pytestmark = pytest.mark.anyio
@@ -71,7 +72,7 @@ def working(home: Path, **environment: str) -> Iterator[Running]:
         process.stderr.close()
 
 
-def children_of(process: subprocess.Popen[bytes]) -> list[int]:
+def children_of(process: "subprocess.Popen[bytes] | Forked") -> list[int]:
     return (
         []
         if process.poll() is not None
