@@ -26,6 +26,7 @@ __all__ = ["start"]
 HOLD = """
 import sys, apsw
 db = apsw.Connection(sys.argv[1])
+db.set_busy_timeout(30_000)  # the server may be making a vector of what it was told
 db.execute("BEGIN IMMEDIATE")
 print("held", flush=True)
 sys.stdin.read()
