@@ -55,6 +55,15 @@ def test_whoever_does_it_to_another_is_another_statement(
     assert service.memorize(new).status not in ("duplicate_of", "merged_into")
 
 
+def test_a_name_is_new_even_where_it_is_a_word_of_another_language(service_of: Open) -> None:
+    ana = service_of("ana")
+    ana.memorize("My son Nils is allergic to penicillin.")
+
+    told = ana.memorize("Family: Mia (wife), Nils (son, allergic to penicillin)")
+
+    assert told.status == "created"
+
+
 def test_records_of_different_days_are_never_one(service_of: Open) -> None:
     service = service_of("ana")
     service.memorize("On the ward the patient ate", occurred_at="2026-03-01")

@@ -55,7 +55,8 @@ _CAPITAL = late(r"(?<=[\w,;:'’)] )[\"'“(]?([A-ZÀ-ÞА-Я][\w-]+)")
 
 def by_capitals(text: str) -> Iterator[str]:
     """Words with a capital within a sentence: what may be a name, where nobody knows names."""
-    return map(str, _CAPITAL.findall(text))
+    found = map(str, _CAPITAL.findall(text))
+    return (word for word in found if folded(word) not in FUNCTION_WORDS)
 
 
 def holds_all(known: str, new: str, names: Names = by_capitals) -> bool:
@@ -201,12 +202,14 @@ def _lacks_name(text: str, names: Iterable[str]) -> bool:
 
 
 def _in_parts(name: str) -> Iterator[str]:
-    """Its words; the small ones beside capitals are none of it: aunt Ida."""
+    """Its words; the small ones beside capitals are none of it: aunt Ida, The Hague. Alone, Mia is a
+    name, whatever it means in Italian."""
     yield from (row for row in _ROW.findall(folded(name)) if len(row) >= SHORTEST_IN_SIGNS)
     capitals = [word for word in _ROW.sub(" ", name).split() if not word.islower()]
-    for word in map(_bare, words(folded(" ".join(capitals) or name))):
-        is_day = word in amounts.DAY_NAMES
-        if len(word) >= SHORTEST_NAME and word not in FUNCTION_WORDS and not is_day:
+    parts = list(map(_bare, words(folded(" ".join(capitals) or name))))
+    for word in parts:
+        is_small = word in amounts.DAY_NAMES or len(parts) > 1 and word in FUNCTION_WORDS
+        if len(word) >= SHORTEST_NAME and not is_small:
             yield from () if UNSPACED.match(word) else (word,)
 
 
