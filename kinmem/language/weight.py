@@ -55,7 +55,7 @@ PRIOR: Mapping[Category, float] = {
     "ephemeral": 2,
 }
 UNIMPORTANT = 5.0
-"""Most for what somebody else wants done, and for what neither a person nor an assistant said."""
+"""Highest importance of hearsay and of what tools say, so that neither gets a star."""
 PER_LENGTH, LENGTH, MOST_FOR_LENGTH = 0.5, 30, 2.0
 """Points for each started 30 words, but for a remark of a few words none."""
 REMARK = 6

@@ -202,7 +202,7 @@ def judgement(text: str, judge: Judge | None = None) -> tuple[Category, float]:
             best = appraise(surest, judge.kinds(surest))
     category = best.category if best.worth >= LEAST_WORTH else "fact"
     weight = Weight(text).importance(category)
-    is_hearsay = best.is_unreal and category == "knowledge"
+    is_hearsay = best.kind == "others_words" and category == "knowledge"
     return category, min(weight, UNIMPORTANT) if is_hearsay else weight
 
 

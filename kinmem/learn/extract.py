@@ -137,6 +137,8 @@ def _groups(sentences: Sequence[KeptSentence], talk: Talk) -> Iterator[list[Kept
 
 def _belongs(sentence: KeptSentence, group: Sequence[KeptSentence], talk: Talk) -> bool:
     last, first = group[-1], group[0]
+    if sentence.is_sequel:
+        return True
     if sentence.statement.end - first.statement.start > LONG:
         return False
     if talk.person:
@@ -144,8 +146,6 @@ def _belongs(sentence: KeptSentence, group: Sequence[KeptSentence], talk: Talk) 
         gap = sentence.statement.start - last.statement.end
         is_parted = any(at in talk.unkept or Wording(talk.parts[at].text).asks for at in between)
         return gap <= BRIDGED and not is_parted
-    if sentence.is_sequel:
-        return True
     if sentence.at != last.at + 1 or sentence.category != last.category:
         return False
     return Wording(sentence.statement.text).refers_back or sentence.subject == last.subject

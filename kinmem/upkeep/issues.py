@@ -245,3 +245,15 @@ def _description(text: str, aliases: Mapping[str, Memory]) -> str:
     except InvalidInput:
         return ""
     return ALIAS.sub(id_of, line[:DESCRIPTION])
+
+
+def which_holds(
+    pair: Sequence[Memory], description: str, relating: Relating, finding: str
+) -> Issue:
+    """Return a contradiction of two memories, the earlier first, with what remains of that one."""
+    earlier, later = pair
+    stays: dict[str, str] = {}
+    if rest := remainder(earlier, later, relating):
+        stays["stays"] = rest[:SHOWN]
+        description += f' If the later one holds, this stays of the earlier: "{rest[:SHOWN]}"'
+    return issue_of("contradiction", pair, description, "update", later.content, finding, **stays)

@@ -4,21 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import combinations
 
 from kinmem.clock import age_in_words
 from kinmem.errors import ModelError
-from kinmem.language import Kinship, Ladder, Pair
-from kinmem.learn.occasion import (
-    in_turn,
-    may_be_one,
-    of_one,
-    of_two_days,
-    same_occasion,
-    worded_otherwise,
-)
 from kinmem.llm.base import ChatModel, Embedder, Judge
-from kinmem.llm.relating import ALIKE, Relating, weighed
+from kinmem.llm.relating import Relating
 from kinmem.models import (
     HELD_BACK,
     LIVE,
@@ -31,20 +21,15 @@ from kinmem.models import (
     Review,
     State,
 )
-from kinmem.models.places import compare_places
 from kinmem.models.retention import Fading, retention
 from kinmem.store.base import Store
 from kinmem.text import count_content_words, folded
-from kinmem.upkeep.issues import MOST_ASKED, SHOWN, Refused, findings_of, issue_of, remainder
+from kinmem.upkeep.issues import MOST_ASKED, Refused, findings_of, issue_of, which_holds
+from kinmem.upkeep.similar_pairs import pairs
 
 # More would keep the caller waiting for minutes; the summary says so if the limit was reached.
 MOST_READ = 5000
 MOST_ISSUES = 100
-# Pairs that the judge reads, 3 ms each.
-MOST_JUDGED = 600
-UNJUDGING = Relating(None)
-COMPARED = 6  # the memory itself, and as many as learning compares
-TOGETHER = 50
 # In this order: what misleads most comes first. With each kind, the words for one and for several.
 KINDS: dict[IssueKind, tuple[str, str]] = {
     "contradiction": ("contradiction", "contradictions"),
@@ -85,8 +70,8 @@ def review(
     first, then what rules find, then what only the model finds; refused issues never come again.
     Pairs are found by the vector index; memories without a vector are compared by their text alone.
     `duplicate` is the cosine of duplicates, if not the one the embedder is calibrated for. The
-    `judge` reads the first MOST_JUDGED pairs. If the model fails, the summary says so, and only
-    rules are used.
+    `judge` reads the first of them (see similar_pairs.py). If the model fails, the summary says so,
+    and only rules are used.
     """
     wanted = Filters(subject=filters.subject, scope=filters.scope, states=LIVE)
     read = list(read_live(store, MOST_READ, wanted))
@@ -98,7 +83,7 @@ def review(
     issues = list(_open_conflicts(store, filters, known, relating))
     issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
     issues += [issue for memory in memories for issue in _alone(memory, store.kin, now)]
-    issues += _pairs(memories, store, embedder, duplicate, progress, relating, now)
+    issues += pairs(memories, store, embedder, duplicate, progress, relating, now)
     issues_of_model, failure = _asked(model, memories, store.kin, now, progress)
     issues += issues_of_model
     kept = list(_new(issues, known, Refused(store.decisions)))
@@ -154,25 +139,13 @@ def _open_conflicts(
         if len(pair) == 2 and all(memory.state in LIVE for memory in pair) and _fits(pair, filters):
             known |= {memory.id: memory for memory in pair}
             description = f"{_told_once(conflict.reason)}; which one holds?"
-            yield _which_holds(pair, description, relating, "conflict")
+            yield which_holds(pair, description, relating, "conflict")
 
 
 def _told_once(reason: str) -> str:
     """That they contradict each other, and why, where the reason does not begin with it."""
     verdict = "cannot both be so"
     return reason if reason.startswith(verdict) else f"{verdict} ({reason})"
-
-
-def _which_holds(
-    pair: Sequence[Memory], description: str, relating: Relating, finding: str
-) -> Issue:
-    """Return a contradiction of two memories, the earlier first, with what remains of that one."""
-    earlier, later = pair
-    stays: dict[str, str] = {}
-    if rest := remainder(earlier, later, relating):
-        stays["stays"] = rest[:SHOWN]
-        description += f' If the later one holds, this stays of the earlier: "{rest[:SHOWN]}"'
-    return issue_of("contradiction", pair, description, "update", later.content, finding, **stays)
 
 
 def _fits(pair: Sequence[Memory], filters: Filters) -> bool:
@@ -236,112 +209,6 @@ def _left(memory: Memory, now: datetime) -> float:
     last = max(filter(None, (memory.recalled_at, memory.content_updated_at)))
     idle = (now - last).total_seconds() / 86400
     return retention(Fading(memory.category, memory.importance, memory.recalled_count, idle), "kin")
-
-
-def _pairs(
-    memories: Sequence[Memory],
-    store: Store,
-    embedder: Embedder,
-    duplicate: float | None,
-    progress: Progress | None,
-    relating: Relating,
-    now: datetime,
-) -> Iterator[Issue]:
-    """Yield issues between two memories; each pair once."""
-    known = {memory.id: memory for memory in memories}
-    level = embedder.calibration
-    ladder = Ladder.calibrated(level.noise, level.near, level.duplicate, duplicate)
-    seen = set()
-    for one, other, cosine in _near(memories, store, embedder, ladder.related, progress):
-        pair = tuple(sorted((one, other)))
-        if one != other and other in known and pair not in seen:
-            seen.add(pair)
-            first, second = (known[id] for id in pair)
-            is_elsewhere = compare_places(first.place, second.place) == "other"
-            if store.kin in (first.kin, second.kin) and not is_elsewhere:
-                asked = relating if len(seen) <= MOST_JUDGED else UNJUDGING
-                yield from _between(first, second, cosine, ladder, asked, now)
-
-
-def _near(
-    memories: Sequence[Memory],
-    store: Store,
-    embedder: Embedder,
-    related: float,
-    progress: Progress | None,
-) -> Iterator[tuple[str, str, float]]:
-    """Yield (id, id of a memory with the same text or close enough to compare, cosine)."""
-    same: dict[str, list[str]] = {}
-    for memory in memories:
-        same.setdefault(memory.content_hash, []).append(memory.id)
-    yield from ((one, other, 1.0) for ids in same.values() for one, other in combinations(ids, 2))
-    for start in range(0, len(memories), TOGETHER):
-        ids = [memory.id for memory in memories[start : start + TOGETHER]]
-        vectors = store.index.first_vectors(embedder.name, ids)
-        nearest = store.index.nearest_each(
-            list(vectors.values()), embedder.name, COMPARED, Filters()
-        )
-        for id, near in zip(vectors, nearest, strict=True):
-            yield from ((id, other, cosine) for other, cosine in near if cosine >= related)
-        if progress:
-            progress(start + len(ids), len(memories), "comparing memories")
-
-
-def _between(
-    one: Memory, other: Memory, cosine: float, ladder: Ladder, relating: Relating, now: datetime
-) -> Iterator[Issue]:
-    pair = (one, other)
-    kinship = Pair(one.content, other.content).kinship(cosine, ladder)
-    same = kinship in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
-    whole = max(pair, key=lambda memory: len(memory.content)).content
-    if same and same_occasion(one, other):
-        yield issue_of("duplicate", pair, "say the same", "delete", whole, "same")
-    elif kinship is Kinship.CONTAINED and same_occasion(one, other):
-        said = "one says all that the other does"
-        content = one.content if Pair(one.content, other.content).known_says_all else other.content
-        yield issue_of("duplicate", pair, said, "delete", content, "contained")
-    else:
-        may_exclude = of_one(one, other) or worded_otherwise(one, other)
-        earlier, later = in_turn(pair, now)
-        found = _contradiction(earlier, later, cosine, ladder, relating) if may_exclude else ()
-        clashes = list(found)
-        yield from clashes or _alike(pair, cosine, ladder, same, relating)
-
-
-def _alike(
-    pair: tuple[Memory, Memory], cosine: float, ladder: Ladder, same: bool, relating: Relating
-) -> Iterator[Issue]:
-    """Yield paraphrases, and statements of which one continues the other; a person decides."""
-    earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
-    if not may_be_one(earlier, later) or earlier.expires_at != later.expires_at:
-        return
-    part, whole = sorted((earlier.content, later.content), key=len)
-    if same:
-        said = "say the same, of times that may be one"
-        yield issue_of("duplicate", pair, said, "merge", whole, "same_times")
-    elif (likeness := max(relating.same(part, whole), relating.same(whole, part))) >= ALIKE:
-        said = f"judged to say the same in other words ({likeness:.2f})"
-        yield issue_of("duplicate", pair, said, "merge", whole, "judged_same")
-    elif cosine >= ladder.alike and Pair(part, whole).goes_on:
-        said = "one says more of the same"
-        yield issue_of("duplicate", pair, said, "merge", whole, "says_more")
-
-
-def _contradiction(
-    earlier: Memory, later: Memory, cosine: float, ladder: Ladder, relating: Relating
-) -> Iterator[Issue]:
-    texts = earlier.content, later.content
-    if of_two_days(earlier, later):
-        return
-    found = Pair(*texts).clash(cosine, ladder)
-    if (relation := relating.of(*texts)) is not None:
-        found = weighed(found, relation, *texts, relating.of_one_kind(*texts))
-    if found is not None:
-        said = "cannot both be so now; the later one may have replaced the earlier"
-        finding = "replaced" if found.clear else "unsure"
-        if not found.clear:
-            said = f"may not both be so ({found.reason}); which one holds?"
-        yield _which_holds((earlier, later), said, relating, finding)
 
 
 def _summary(read: int, issues: Sequence[Issue], asked: bool, failure: str | None) -> str:

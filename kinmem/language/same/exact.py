@@ -202,8 +202,8 @@ def _lacks_name(text: str, names: Iterable[str]) -> bool:
 
 
 def _in_parts(name: str) -> Iterator[str]:
-    """Its words; the small ones beside capitals are none of it: aunt Ida, The Hague. Alone, Mia is a
-    name, whatever it means in Italian."""
+    """Its words; the small ones beside capitals are none of it: aunt Ida. A name of one word
+    is a name even if that is a small word somewhere: Mia, in Italian my."""
     yield from (row for row in _ROW.findall(folded(name)) if len(row) >= SHORTEST_IN_SIGNS)
     capitals = [word for word in _ROW.sub(" ", name).split() if not word.islower()]
     parts = list(map(_bare, words(folded(" ".join(capitals) or name))))
