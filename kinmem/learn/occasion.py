@@ -6,8 +6,7 @@ statement twice (store/sql/memory_file.py has it in SQL).
 
 import re
 from collections.abc import Iterable, Sequence
-from datetime import datetime, time, timedelta
-from functools import cmp_to_key
+from datetime import date, datetime, time, timedelta
 from math import sqrt
 
 from kinmem.language import Dates, Periods, Wording, atoms, claim
@@ -149,14 +148,17 @@ def last_said(memory: Memory) -> str:
 
 
 def in_turn(memories: Iterable[Memory], now: datetime) -> list[Memory]:
-    """Return what held first first; of what began on one day and at unknown hours, what was stored
-    first."""
+    """Return what held first first. Of what began on one day, go by the hours if all of them are
+    known, otherwise by when it was stored: so the order does not depend on that of `memories`."""
+    began = [(memory.holds_since.astimezone(now.tzinfo), memory) for memory in memories]
+    without_hours = {at.date() for at, _ in began if at.time() == time.min}
 
-    def order(one: Memory, other: Memory) -> int:
-        return began_after(one, other, now) - began_after(other, one, now)
+    def order(one: tuple[datetime, Memory]) -> tuple[date, float, datetime, str]:
+        at, memory = one
+        moment = 0.0 if at.date() in without_hours else at.timestamp()
+        return at.date(), moment, memory.created_at, memory.id
 
-    stored = sorted(memories, key=lambda memory: (memory.created_at, memory.id))
-    return sorted(stored, key=cmp_to_key(order))
+    return [memory for _, memory in sorted(began, key=order)]
 
 
 def in_order(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> tuple[str, str]:

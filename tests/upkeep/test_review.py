@@ -383,6 +383,28 @@ def test_a_model_finds_what_rules_do_not(bench: Bench) -> None:
     assert settle(bench, issue).kept == second
 
 
+@pytest.mark.parametrize(
+    ("hours", "turn"),
+    [
+        pytest.param((9, 0, 8), (0, 1, 2), id="in the middle one without an hour"),
+        pytest.param((0, 9, 8), (0, 1, 2), id="the first one without an hour"),
+        pytest.param((9, 10, 8), (2, 0, 1), id="all with an hour"),
+    ],
+)
+def test_what_a_model_names_of_one_day_is_told_in_the_order_of_time(
+    bench: Bench, clock: Any, hours: Sequence[int], turn: Sequence[int]
+) -> None:
+    told = ("Clara keeps bees.", "The garden is empty.", "No animal lives behind the house.")
+    kept: list[str] = []
+    for content, hour in zip(told, hours, strict=True):
+        kept.append(bench.keep(content, occurred_at=f"2026-03-01T{hour:02}:00"))
+        clock.advance(minutes=1)
+
+    (issue,) = look(bench, says(finding("contradiction", ["m3", "m1", "m2"]))).issues
+
+    assert issue.memory_ids == tuple(kept[at] for at in turn)
+
+
 WRONG = {
     "an unknown memory": finding("clutter", ["m9"]),
     "an id instead of an alias": finding("clutter", ["01a1fcc9-895a-70a7-9e2b-02eab4217aff"]),
