@@ -223,6 +223,16 @@ def planned_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_plans, "READ_BEFORE", 0)
 
 
+@pytest.fixture
+def admin(store_of: Callable[[str], Store]) -> Iterator[psycopg.Connection]:
+    """Somebody who changes the tables while stores read them; `things` is a table to change."""
+    with psycopg.connect(postgres.database_url(), autocommit=True) as connection:
+        connection.execute("CREATE TABLE kinmem.things AS SELECT 7 AS number, 'tea' AS word")
+        connection.execute("GRANT SELECT ON kinmem.things TO PUBLIC")
+        yield connection
+        connection.execute("DROP TABLE kinmem.things")
+
+
 def prepared(store: PostgresStore) -> list[tuple[str, int]]:
     """What a connection has a plan of, and how many values that takes."""
     with store.files.own.database.reading() as db:
@@ -230,6 +240,13 @@ def prepared(store: PostgresStore) -> list[tuple[str, int]]:
             "SELECT statement, cardinality(parameter_types) FROM pg_prepared_statements"
             " WHERE custom_plans = 0 AND generic_plans > 0"
         )
+
+
+def forget_plans(store: PostgresStore) -> None:
+    """Let no connection know a plan any more."""
+    for _ in range(AS_OFTEN_AS_CONNECTIONS):
+        with store.files.own.database.reading() as db:
+            db.run("DEALLOCATE ALL")
 
 
 def searched(store: Store) -> list[Found]:
@@ -287,9 +304,7 @@ def test_a_pooler_may_put_a_transaction_on_another_connection(
     if happens == "it is there already":
         monkeypatch.setattr(kept_plans, "_kept", WeakKeyDictionary())
     else:
-        for _ in range(AS_OFTEN_AS_CONNECTIONS):
-            with store.files.own.database.reading() as db:
-                db.run("DEALLOCATE ALL")
+        forget_plans(store)
 
     assert searched(store) == first
     assert len(prepared(store)) >= 2
@@ -303,6 +318,94 @@ def test_what_the_server_does_not_prepare_is_read_all_the_same(
 
     for _ in range(AS_OFTEN_AS_CONNECTIONS):
         assert not store.index.is_filled("nobody")  # asks WHERE :but IS NULL OR …
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "SELECT number FROM things WHERE :seven IS NULL OR number = 7",
+        "SELECT number FROM things WHERE jsonb_build_object('a', :seven) ->> 'a' = '7'",
+        "SELECT number FROM things WHERE number = :seven AND word <> :seven",
+        "SELECT number FROM things WHERE CASE number WHEN :seven THEN :seven ELSE word END = '7'",
+    ],
+)
+def test_what_takes_its_types_from_literals_is_read_all_the_same(
+    store_of: Callable[[str], PostgresStore],
+    planned_at_once: None,
+    admin: psycopg.Connection,
+    asked: str,
+) -> None:
+    database = store_of("ana").files.own.database
+
+    for _ in range(AS_OFTEN_AS_CONNECTIONS):
+        assert database.rows(asked, {"seven": 7}) == [(7,)]
+
+
+def things(store: PostgresStore) -> set[Any]:
+    """What each connection reads."""
+    sql, database = "SELECT number FROM things WHERE word <> ?", store.files.own.database
+    found = [database.rows(sql, ("coffee",)) for _ in range(AS_OFTEN_AS_CONNECTIONS)]
+    return {number for rows in found for (number,) in rows}
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["its own plan", "a plan that is there"])
+def test_a_plan_is_made_anew_when_the_type_of_a_column_changes(
+    store_of: Callable[[str], PostgresStore],
+    planned_at_once: None,
+    admin: psycopg.Connection,
+    known: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = store_of("ana")
+    assert things(store) == {7}
+    admin.execute("ALTER TABLE kinmem.things ALTER number TYPE text")
+    if not known:
+        monkeypatch.setattr(kept_plans, "_kept", WeakKeyDictionary())
+
+    assert things(store) == {"7"}
+    assert [text for text, _ in prepared(store) if "FROM things" in text]
+
+
+@pytest.mark.parametrize(
+    ("breaks", "mends", "told"),
+    [
+        pytest.param(
+            "REVOKE SELECT ON kinmem.things FROM PUBLIC",
+            "GRANT SELECT ON kinmem.things TO PUBLIC",
+            "the login may not do that",
+            id="the right to read",
+        ),
+        pytest.param(
+            "ALTER TABLE kinmem.things RENAME number TO count",
+            "ALTER TABLE kinmem.things RENAME count TO number",
+            'UndefinedColumn: column "number" does not exist',
+            id="a column",
+        ),
+        pytest.param(
+            "ALTER TABLE kinmem.things ALTER word TYPE json USING to_json(word)",
+            "ALTER TABLE kinmem.things ALTER word TYPE text USING word #>> '{}'",
+            "UndefinedFunction: operator does not exist: json <> unknown",
+            id="an operator",
+        ),
+    ],
+)
+def test_what_was_missing_once_is_planned_when_it_is_there(
+    store_of: Callable[[str], PostgresStore],
+    planned_at_once: None,
+    admin: psycopg.Connection,
+    breaks: str,
+    mends: str,
+    told: str,
+) -> None:
+    store = store_of("ana")
+    admin.execute(breaks)
+    with pytest.raises(StoreError, match=told):
+        things(store)
+    admin.execute(mends)
+    forget_plans(store)  # who may not read a table may prepare it
+
+    assert things(store) == {7}
+    assert [text for text, _ in prepared(store) if "FROM things" in text]
 
 
 # isolation by the database

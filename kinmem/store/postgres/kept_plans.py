@@ -3,7 +3,7 @@
 A statement is prepared under a name that is made of its text, once a connection has read it some
 times. A pooler may put the next transaction on another connection of the server: there the name
 means the same statement, or it is not known, and the message is sent once more. So no pooler needs
-to know of it.
+to know of it. Where a migration has changed the type of a column, the statement is prepared anew.
 """
 
 import re
@@ -13,7 +13,12 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from kinmem.store.postgres.pooled_server import PlanIsThere, PlanIsUnknown, StatementIsRefused
+from kinmem.store.postgres.pooled_server import (
+    PlanIsThere,
+    PlanIsUnknown,
+    PlanMayBeOutdated,
+    StatementIsRefused,
+)
 from kinmem.store.postgres.postgres_words import spoken
 from kinmem.store.sql.database import Bindings
 
@@ -71,24 +76,35 @@ class Reading(NamedTuple):
     def by_kept_plan(self, cursor: "ClientCursor[Any]") -> None:
         """Run it in one message, with a plan for whatever values come if it is read often."""
         kept = _kept.setdefault(cursor.connection, _Kept())
-        name, preparing, executing = _prepared(self.planning, self.sql)
+        name = _prepared(self.planning, self.sql)[0]
         if name in _refused or not kept.is_worth_it(name):
             self.planned_anew(cursor)
             return
+        try:
+            self._run_prepared(cursor, name in kept.planned)
+            kept.planned.add(name)
+        except StatementIsRefused:
+            cursor.execute("ROLLBACK")
+            self.planned_anew(cursor)
+            _refused.add(name)  # it runs with literals, so only its types are at fault
+
+    def _run_prepared(self, cursor: "ClientCursor[Any]", is_kept: bool) -> None:
+        name, preparing, executing = _prepared(self.planning, self.sql)
         begin = f"BEGIN READ ONLY{self.settings}{GENERAL};"
         end = f"{cursor.mogrify(executing, self.bindings)};COMMIT"
         try:
             try:
-                cursor.execute(f"{begin}{'' if name in kept.planned else preparing}{end}".encode())
+                cursor.execute(f"{begin}{'' if is_kept else preparing}{end}".encode())
             except PlanIsThere:
+                is_kept = True
                 cursor.execute(f"ROLLBACK;{begin}{end}".encode())
             except PlanIsUnknown:
+                is_kept = False
                 cursor.execute(f"ROLLBACK;{begin}{preparing}{end}".encode())
-            kept.planned.add(name)
-        except StatementIsRefused:  # the type of a value cannot be told, as in `? IS NULL`
-            _refused.add(name)
-            cursor.execute("ROLLBACK")
-            self.planned_anew(cursor)
+        except PlanMayBeOutdated:
+            if not is_kept:  # a new plan fits the tables: the statement asks for what is not there
+                raise
+            cursor.execute(f"ROLLBACK;DEALLOCATE {name};{begin}{preparing}{end}".encode())
 
 
 @lru_cache(maxsize=2048)

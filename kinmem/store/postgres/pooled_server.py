@@ -29,7 +29,15 @@ Message = str | Callable[[ClientCursor[Any]], None]
 KeyIsTaken = psycopg.errors.UniqueViolation
 PlanIsUnknown = psycopg.errors.InvalidSqlStatementName
 PlanIsThere = psycopg.errors.DuplicatePreparedStatement
-StatementIsRefused = psycopg.ProgrammingError
+PlanMayBeOutdated = psycopg.errors.FeatureNotSupported
+"""Also raised for "cached plan must not change result type", which has no SQLSTATE of its own."""
+StatementIsRefused = (
+    psycopg.errors.AmbiguousParameter,  # $1 IS NULL OR …
+    psycopg.errors.IndeterminateDatatype,  # jsonb_build_object('a', $1)
+    psycopg.errors.UndefinedFunction,  # number = $1 AND text = $1: the first one gives the type
+    psycopg.errors.DatatypeMismatch,  # CASE number WHEN $1 THEN $1 ELSE text END
+)
+"""Where a literal gets its type from what is around it, and a parameter, which has one, cannot."""
 BUSY_SECONDS = 5.0
 AT_ONCE = 8
 """Threads of one process that use the server at the same time; others wait."""
