@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -264,13 +265,19 @@ class StayingWorker:
 
 @contextmanager
 def without_workers(home: str | os.PathLike[str]) -> Iterator[None]:
-    """Send the workers away that hooks have started for any Kin of the home, and let none start
-    during the block. A server stays; so does a worker that does not end within GONE_SECONDS."""
+    """Ask all workers that hooks have started for Kins of the home to end, at the same time, and
+    begin the block when they have. During it none starts for a Kin that has had one before.
+
+    A worker that has not ended after GONE_SECONDS stays. Who does not answer within
+    PATIENCE_SECONDS counts as a server: it stays as well, and is not waited for.
+    """
     latest = time.monotonic() + GONE_SECONDS
+    paths = [os.fspath(file.with_suffix("")) for file in Path(home, "run").glob("*.lock")]
     with ExitStack() as held:
-        for file in sorted(Path(home, "run").glob("*.lock")):
-            if (lock := _lock_of_worker(os.fspath(file.with_suffix("")), latest)) is not None:
-                held.callback(os.close, lock)
+        with ThreadPoolExecutor(max(1, len(paths)), "kinmem-leaving") as asking:
+            for lock in asking.map(partial(_lock_of_worker, latest=latest), paths):
+                if lock is not None:
+                    held.callback(os.close, lock)
         yield
 
 

@@ -5,11 +5,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from kinmem.hooks import socket_server
 from kinmem.hooks.local_socket import socket_path
+from kinmem.hooks.socket_server import StayingWorker
 from tests.cli.conftest import Kinmem
 
 Memorized = Callable[..., str]
@@ -144,6 +150,39 @@ def test_a_worker_that_waits_for_hooks_makes_way_for_a_restore(
     assert restored.json["restored"]
     assert worker.wait(timeout=60) == 0
     assert [one["id"] for one in kinmem("list", "--json").json["memories"]] == [kept]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no worker stays there")
+def test_a_worker_that_ends_late_takes_no_time_from_another(
+    kinmem: Kinmem, memorized: Memorized, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memorized("Clara plays the cello in Lyon")
+    kinmem("backup")
+    monkeypatch.setattr(socket_server, "GONE_SECONDS", 5.0)
+    late, quick = StayingWorker(home, "ana"), StayingWorker(home, "bob")
+    quick_is_asked = Event()
+    waiting: list[tuple[StayingWorker, Any]] = [
+        (late, SimpleNamespace(stop=lambda: None)),
+        (quick, SimpleNamespace(stop=quick_is_asked.set)),
+    ]
+
+    def end(worker: StayingWorker) -> None:
+        worker.wait(minutes=1)
+        quick_is_asked.wait(60)
+        worker.close()
+
+    with ThreadPoolExecutor() as pool:
+        for worker, service in waiting:
+            worker.answer(service)
+            pool.submit(end, worker)
+        restored = kinmem("backup", "restore", "--yes")
+        left = [not Path(socket_path(home, kin) or "").exists() for kin in ("ana", "bob")]
+        for worker, _ in waiting:
+            worker.close()
+        quick_is_asked.set()
+
+    assert restored.code == 0, restored.err
+    assert left == [True, True]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
