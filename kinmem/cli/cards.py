@@ -254,14 +254,13 @@ def issues(found: Review, memory: "Service") -> Iterator[RenderableType]:
 
 def _suggested(issue: Issue, known: Mapping[str, Memory]) -> Iterator[str]:
     """Yield what applying the issue does. Of a contradiction one of the memories stays as it is."""
-    content = issue.suggested_content
-    stays = [id for id in issue.memory_ids if id in known and known[id].content == content]
+    stays = issue.staying(known[id] for id in issue.memory_ids if id in known)
     if issue.type == "contradiction" and issue.suggestion != "keep" and stays:
-        yield f"  suggestion: {short_id(stays[0])} stays"
+        yield f"  suggestion: {short_id(stays.id)} stays"
         return
     yield f"  suggestion: {SUGGESTED[issue.suggestion]}"
-    if content:
-        yield f"  so that it says: {one_line(content)}"
+    if issue.suggested_content:
+        yield f"  so that it says: {one_line(issue.suggested_content)}"
 
 
 def _settled(done: Settled, memory: "Service") -> Iterator[RenderableType]:

@@ -1,6 +1,6 @@
 """What kinmem reports: pages, outcomes of changes, reviews, the state of files and vectors."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -92,6 +92,11 @@ class Issue:
     words."""
     details: Mapping[str, str | int] = field(default_factory=dict)
     """What the description names beside the memories: a word, a count, a date."""
+
+    def staying(self, memories: Iterable[Memory]) -> Memory | None:
+        """Return the memory that stays as it is if a contradiction is settled as suggested; None if
+        the suggestion is another text."""
+        return next((one for one in memories if one.content == self.suggested_content), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,8 +257,7 @@ def _kept(store: Store, issue: Issue, memories: Sequence[Memory], keep: str | No
     if keep is not None:
         return next(memory for memory in memories if memory.id == keep)
     if issue.type == "contradiction":
-        suggested = (one for one in memories if one.content == issue.suggested_content)
-        return next(suggested, memories[-1])
+        return issue.staying(memories) or memories[-1]
 
     def standing(memory: Memory) -> tuple[bool, bool, bool, str]:
         says_all = memory.content == issue.suggested_content
