@@ -205,4 +205,5 @@ input()
         other.kill()
 
     assert refused.code != 0
-    assert f"has default.db open ({other.pid}: " in refused.err
+    program = Path(sys.executable).name
+    assert f"has default.db open ({other.pid}: {program}):" in refused.err

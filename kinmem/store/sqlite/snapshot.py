@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import apsw
@@ -386,15 +386,30 @@ def _locked_out(path: Path) -> Connection | None:
 
 
 def _users_of(path: Path) -> str:
-    """Name the processes of our own user that have the file open, where the system tells."""
-    opened, told = str(path.resolve()), []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            is_user = any(str(one.readlink()) == opened for one in (folder / "fd").iterdir())
-            if is_user and folder.name != str(os.getpid()):
-                words = (folder / "cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-                told.append(f"{folder.name}: {b' '.join(words).decode(errors='replace')[-60:]}")
+    """Name the processes that have the file open, as far as the system tells us of them."""
+    opened = str(path.resolve())
+    others = (one for one in Path("/proc").glob("[0-9]*") if one.name != str(os.getpid()))
+    told = [f"{one.name}: {_command_of(one)}" for one in others if opened in _open_files(one)]
     return f" ({'; '.join(told)})" if told else ""
+
+
+def _open_files(process: Path) -> Iterator[str]:
+    with suppress(OSError):
+        for one in (process / "fd").iterdir():
+            with suppress(OSError):  # closed meanwhile
+                yield str(one.readlink())
+
+
+def _command_of(process: Path) -> str:
+    """Return what it runs, without arguments: a memory may be among them."""
+    with suppress(OSError):
+        words = (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        names = [PurePath(word).name for word in words]
+        if "kinmem" not in names:
+            return names[0]
+        at = names.index("kinmem")
+        return " ".join(names[at : at + 2]).strip()
+    return "it has ended"
 
 
 def change_key(db: apsw.Connection, key: str | None) -> None:
