@@ -1,6 +1,7 @@
 """The PostgreSQL store keeps the contract, and what else only a server must do."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Thread
@@ -656,6 +657,20 @@ def test_every_table_of_kins_is_under_forced_policies_and_keyed_by_the_kin() -> 
 
     assert len(found) > 30
     assert [name for name, is_forced, is_keyed in found if not (is_forced and is_keyed)] == []
+
+
+def test_two_processes_may_make_the_role_at_the_same_moment(postgres_url: str) -> None:
+    role = "kinmem_of_a_race"
+    made = schema_versions.ROLE_MADE.replace(schema_versions.ROLE, role)
+    with psycopg.connect(postgres_url) as one, psycopg.connect(postgres_url) as other:
+        one.execute(made)
+        with ThreadPoolExecutor(1) as pool:
+            second = pool.submit(other.execute, made)
+            with suppress(TimeoutError):
+                second.result(0.5)  # it waits for the first
+            one.commit()
+            second.result()
+        other.execute(f"DROP ROLE {role}")
 
 
 def test_without_saying_whose_rows_nothing_is_there(store_of: Callable[[str], Store]) -> None:

@@ -29,6 +29,15 @@ VERSIONS = """
         number integer PRIMARY KEY, at timestamptz NOT NULL DEFAULT now()
     )
 """
+# Another database of the server may make the role at the same moment: its lock is not ours.
+ROLE_MADE = f"""
+    DO $$ BEGIN
+        IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}') THEN
+            CREATE ROLE {ROLE} NOLOGIN NOBYPASSRLS;
+        END IF;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    END $$
+"""
 GRANTS = f"""
     GRANT USAGE ON SCHEMA "{{0}}" TO {ROLE};
     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "{{0}}" TO {ROLE};
@@ -115,9 +124,7 @@ def _migrate(cursor: "ClientCursor[Any]", server: "Server", *, is_above: bool) -
             cursor.execute(script)
             cursor.execute("INSERT INTO schema_version (number) VALUES (%s)", (number,))
     if is_above:
-        cursor.execute(f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'")
-        if cursor.fetchone() is None:
-            cursor.execute(f"CREATE ROLE {ROLE} NOLOGIN NOBYPASSRLS")
+        cursor.execute(ROLE_MADE)
         cursor.execute(GRANTS.format(server.schema))
     cursor.execute("COMMIT")
 
