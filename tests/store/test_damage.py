@@ -11,8 +11,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from kinmem.store.sql.memory_rows import FIELDS
+from kinmem.models import Memory
+from kinmem.store.sql.memory_rows import FIELDS, indexed
 from kinmem.store.sql.sums import SUMMED, UNSUMMED, WIDTH
+from kinmem.store.sqlite import checks
 from kinmem.store.sqlite.driver import connect
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from tests.conftest import MovableClock
@@ -65,6 +67,24 @@ def test_what_is_used_here_goes_on_in_a_home_without_damage(
     with closing(open_on(home, clock)) as ana:
         assert [one.damaged or one.damage for one in ana.store.health(deep=True)] == [(), ()]
         assert not any(file.database.damage for file in ana.store.files)  # type: ignore[attr-defined]
+
+
+def test_what_is_written_during_a_deep_look_is_no_damage(
+    home: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_on(home, clock)) as ana, closing(open_on(home, clock)) as writer:
+        [memory] = writer.list_memories(limit=1).memories
+        texts = iter(["Clara sold the cello"])
+
+        def indexed_while_somebody_writes(read: Memory) -> tuple[str, ...]:
+            for text in texts:
+                writer.update_memory(memory.id, content=text)
+            return indexed(read)
+
+        monkeypatch.setattr(checks, "indexed", indexed_while_somebody_writes)
+
+        assert [one.damaged or one.damage for one in ana.store.health(deep=True)] == [(), ()]
+        assert writer.store.memories([memory.id])[memory.id].content == "Clara sold the cello"
 
 
 @pytest.mark.slow

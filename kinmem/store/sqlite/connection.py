@@ -137,13 +137,8 @@ class SqliteDatabase:
     def snapshot(self) -> Iterator[SqliteTransaction]:
         """Do the same as `reading`, but all statements see the file as it is at the first of
         them."""
-        with self.reading() as db:
-            db.run("BEGIN")
-            try:
-                yield db
-            finally:
-                if db.is_open:
-                    db.run("COMMIT")
+        with self.reading() as db, db.at_one_moment():
+            yield db
 
     @contextmanager
     def afresh(self) -> Iterator[SqliteTransaction]:

@@ -62,7 +62,7 @@ def examine(database: SqliteDatabase, home: Path, *, deep: bool = False) -> Heal
             check = "integrity_check" if deep else "quick_check"
             found.damage += [str(said) for (said,) in db.rows(f"PRAGMA {check}(5)") if said != "ok"]
         for look in (damaged_rows, broken_history, unlike_memories) if deep else (damaged_rows,):
-            with found.whatever_is_read():
+            with found.whatever_is_read(), db.at_one_moment():
                 found.rows += [Damaged(name, *one) for one in look(db)]
     if deep:  # each on a connection of its own: one that has read an index sees damage where
         for table in ("words", "turn_words"):  # another has merely written

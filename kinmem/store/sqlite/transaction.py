@@ -106,6 +106,16 @@ class SqliteTransaction:
         return self._connection.in_transaction
 
     @contextmanager
+    def at_one_moment(self) -> Iterator[None]:
+        """Let all statements of the block see the file as it is at the first of them."""
+        self.run("BEGIN")
+        try:
+            yield
+        finally:
+            if self.is_open:
+                self.run("COMMIT")
+
+    @contextmanager
     def functions(self, functions: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
         """Let statements call these functions, by name, during the block."""
         for name, function in functions.items():
