@@ -129,7 +129,7 @@ async def keep_to_scope(ctx: ServerRequestContext[Any, Any], call_next: CallNext
                 f" person can run kinmem token add {bearer.kin} --scope {wanted}"
             )
             if ctx.method == "tools/call":
-                return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
+                return _refusal(told)
             raise MCPError(INVALID_REQUEST, told)
     return await call_next(ctx)
 
@@ -144,10 +144,13 @@ def suggest_tools(known: Collection[str], listed: Collection[str]) -> ServerMidd
             return await call_next(ctx)
         meant = nearest(name, listed)
         hint = f"did you mean {meant!r}?" if meant else f"there are {', '.join(listed)}"
-        told = f"invalid: there is no tool {inert(cut(name, NAME_CHARACTERS))!r}; {hint}"
-        return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
+        return _refusal(f"invalid: there is no tool {inert(cut(name, NAME_CHARACTERS))!r}; {hint}")
 
     return suggest
+
+
+def _refusal(told: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
 
 
 logger = logging.getLogger(__name__)
