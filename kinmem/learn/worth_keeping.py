@@ -15,7 +15,6 @@ from kinmem.language import (
     Judgement,
     Setting,
     Statement,
-    Weight,
     Wording,
     appraise,
     kinds,
@@ -260,7 +259,7 @@ def _judge_rest(sentence: Sentence, task: Judgement, judge: Judge | None) -> Jud
                 judged = judge.kinds(rest, around("", rest, 0, len(rest)))
         result = chances.judgement(rest, sentence.setting, judged)
         if result.is_worth and result.worth >= WORTH_OF_REST:
-            return replace(result, importance=Weight(text).importance(result.category))
+            return result
     return task
 
 

@@ -15,7 +15,6 @@ from zlib import crc32
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
 from kinmem.language.talk.wording import Wording
-from kinmem.language.weight import Weight
 from kinmem.models import Category
 from kinmem.text import late, words
 
@@ -222,7 +221,6 @@ class Judgement:
     worth: float
     """Probability that it is of a kind that is worth remembering."""
     category: Category
-    importance: float
     confidence: float
     """In the category; 0.4 to 0.9."""
     is_worth: bool
@@ -258,8 +256,8 @@ class Chances:
     def judgement(
         self, text: str, setting: Setting, seen: Mapping[str, float] | None = None
     ) -> Judgement:
-        """The kind of the statement, its category and importance. `seen`: the chances that the
-        judge of language gives, which sees more of the message."""
+        """The kind of the statement and its category. `seen`: the chances that the judge of
+        language gives, which sees more of the message."""
         found, bar = (self, ALONE) if seen is None else (self._with(seen), WITH_JUDGE)
         of, worth = found.of, found.worth
         is_asked = ASKED_TO_KEEP.match(text) is not None
@@ -271,7 +269,6 @@ class Chances:
             kind=kind,
             worth=1.0 if is_asked else worth,
             category=category,
-            importance=Weight(text).importance(category),
             confidence=TOLD_TO_KEEP if is_asked else min(TOLD_TO_KEEP, max(0.4, worth)),
             is_worth=is_asked or is_real and worth >= enough,
         )
