@@ -1,11 +1,12 @@
 """One memory, its editing, search and review: without a browser, as the pages that are sent."""
 
 import re
+import threading
 from datetime import UTC, datetime
 
 import pytest
 
-from kinmem.models import Event, Issue, Review
+from kinmem.models import Event, Issue, Progress, Review
 from kinmem.web.differences import changes, compared
 from kinmem.web.views import review_queue
 from tests.web.conftest import Site
@@ -193,10 +194,19 @@ def test_a_long_review_does_not_hold_up_the_page(
 ) -> None:
     stored(site, "Maya lives in Lyon since May", subject="Maya")
     stored(site, "Maya lives in Berlin now", subject="Maya")
+    is_shown = threading.Event()
+    review_memories = site.service.review_memories
+
+    def a_long_review(*, progress: Progress) -> Review:
+        assert is_shown.wait(30)
+        return review_memories(progress=progress)
+
     with site.client() as client:
+        monkeypatch.setattr(site.service, "review_memories", a_long_review)
         monkeypatch.setattr(review_queue, "PATIENCE", 0.0)
         monkeypatch.setattr(review_queue, "REVIEWS", review_queue.Reviews())
         first = client.get("/review").text
+        is_shown.set()
         monkeypatch.setattr(review_queue, "PATIENCE", 30.0)
         second = client.get("/review").text
 
