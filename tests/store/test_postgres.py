@@ -285,7 +285,7 @@ def test_no_plan_that_is_kept_reads_a_whole_table(
             "SELECT name, cardinality(parameter_types) FROM pg_prepared_statements"
             " WHERE statement ~ 'FROM (vectors|postings)'"
         )
-        assert len(known) == 2  # by meaning and by words
+        assert len(known) >= 2  # by meaning and by words, in one way or another
         db.rows("SET LOCAL plan_cache_mode = force_generic_plan")
         for name, count in known:
             values = f"({', '.join(['NULL'] * count)})" if count else ""
