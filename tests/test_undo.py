@@ -342,6 +342,26 @@ def test_a_settled_contradiction_is_open_again(home: Path, clock: MovableClock) 
         assert len(memory.store.decisions.conflicts()) == 1
 
 
+@pytest.mark.parametrize("leaves", ["by undo", "by another update"])
+def test_a_contradiction_goes_with_the_text_that_spoke_against_a_memory(
+    home: Path, clock: MovableClock, leaves: str
+) -> None:
+    with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
+        memory.memorize("Bob lives in Paris")
+        id = str(memory.memorize("Bob likes tea").id)
+        memory.update_memory(id, content="Bob lives in Berlin")
+        assert len(memory.store.decisions.conflicts()) == 1
+
+        if leaves == "by undo":
+            memory.undo()
+        else:
+            memory.update_memory(id, content="Bob likes coffee")
+
+        assert memory.store.decisions.conflicts() == []
+        memory.update_memory(id, content="Bob lives in Berlin")
+        assert len(memory.store.decisions.conflicts()) == 1
+
+
 def test_a_contradiction_goes_with_what_had_brought_it(home: Path, clock: MovableClock) -> None:
     with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
         memory.memorize("Bob lives in Paris")

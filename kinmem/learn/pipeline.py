@@ -19,7 +19,7 @@ from kinmem.learn.ask import ask_about
 from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.extract import extract
-from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Skip
+from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace
 from kinmem.learn.screen import Gate, Screen
 from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
@@ -208,31 +208,37 @@ class Learn:
     def corrected(self, memory: Memory) -> None:
         """Compare a memory that has just got another text with the stored ones, as `note` would
         have compared that text. A review asks about what cannot be so beside it, and no longer
-        about what now says the same; nothing ends, since only this one was said to be wrong."""
+        about what only its former text spoke against; nothing ends, since only this one was said
+        to be wrong."""
         vectors = self._store.index.first_vectors(self._embedder.name, [memory.id])
         if memory.id not in vectors or memory.is_document or memory.state not in LIVE:
             return
         chunks = Chunks((memory.content,), vectors[memory.id][None], self._embedder.name)
         near = self._compare.near(self._compare.vectors_of(memory.content, chunks))
-        against: Sequence[Memory] = ()
-        agrees = None
-        match self._compare.verdict(memory, near):
-            case Replace(others, kind, reason) | Flag(others, kind, reason):
-                against = others
-            case Outdated(by, kind, reason):
-                against = (by,)
-            case Skip(known):
-                agrees = known.id
-        conflicts = [Conflict(memory.id, one.id, kind, self._mode, reason) for one in against]
+        conflicts = self._conflicts(memory, near)
         now = {(one.newer, one.older) for one in conflicts}
         settled = {}
         for stored in self._store.decisions.conflicts(all=True):
+            pair = {stored.newer, stored.older}
             if (stored.newer, stored.older) in now:
                 settled[stored.id] = "open"  # of an earlier text
-            elif stored.status == "open" and {stored.newer, stored.older} == {memory.id, agrees}:
-                settled[stored.id] = "kept_both"
+            elif stored.status == "open" and memory.id in pair:
+                alone = [neighbour for neighbour in near if neighbour[0].id in pair]
+                if not self._conflicts(memory, alone):
+                    settled[stored.id] = "kept_both"
         if conflicts or settled:
             self._store.apply(Batch(conflicts=conflicts, settled=settled))
+
+    def _conflicts(self, memory: Memory, near: Sequence[Neighbour]) -> list[Conflict]:
+        """Return with which of its neighbours a memory cannot be so."""
+        match self._compare.verdict(memory, near):
+            case Replace(others, kind, reason) | Flag(others, kind, reason):
+                against: Sequence[Memory] = others
+            case Outdated(by, kind, reason):
+                against = (by,)
+            case _:
+                return []
+        return [Conflict(memory.id, one.id, kind, self._mode, reason) for one in against]
 
     def settle(self, vectors: Mapping[str, Vector]) -> None:
         """Compare memories that `notes` has stored, as `note` would have compared them.

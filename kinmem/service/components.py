@@ -281,7 +281,7 @@ def components(ground: Ground, patience: float | None, *, resident: bool) -> Com
         ),
         compact=compact,
         review=Reviewer(store, embedder, models.review, settings, clock, models.judge),
-        undo=Undo(store, embedder, ground.bin_time, clock, models.judge),
+        undo=Undo(store, embedder, ground.bin_time, clock, models.judge, learn.corrected),
         renewal=Renewal(store, clock, models.summary),
         current_place=CurrentPlace(store, embedder, learn.screened),
         naming=naming,

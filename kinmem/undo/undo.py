@@ -1,6 +1,6 @@
 """Undoes writes, as planned in plan.py, in transactions that can be undone in turn."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal
@@ -57,12 +57,15 @@ class Undo:
         embedder: Embedder,
         window: timedelta,
         clock: Clock,
-        judge: Judge | None = None,
+        judge: Judge | None,
+        compare: Callable[[Memory], None],
     ) -> None:
+        """`compare` is given each memory that has got another text; see Learn.corrected."""
         self._store = store
         self._embedder = embedder
         self._naming = Naming(judge)
         self._planner = Planner(store, window, clock)
+        self._compare = compare
 
     def __call__(
         self,
@@ -207,6 +210,8 @@ class Undo:
             self._store.apply(Batch(changes=changes, settled=settled, name=batch))
         for id, links in plan.links.items():
             self._store.links.restore(id, links, batch=batch, reverts=plan.reverts[id])
+        for memory in self._store.memories([one.id for one in changes if one.chunks]).values():
+            self._compare(memory)
         return batch
 
     def _change(self, id: str, fields: Mapping[str, Any], plan: Plan) -> Change:
