@@ -89,8 +89,8 @@ class _Read:
     documents: Mapping[int, Candidate]
     fitting: Collection[int]
     """Those that are allowed; the others have been superseded."""
-    cosines: Mapping[int, list[float]] | None
-    """Of candidates that are no documents; None if they are to be asked for."""
+    cosines: Mapping[int, list[float]]
+    """Of candidates that are no documents; empty where the statement was not asked for them."""
     is_starved: bool
     """Whether rows that are not allowed have taken the places of others."""
 
@@ -114,11 +114,11 @@ def search(
     if superseded is not None and asked.vector is not None:
         [former] = chunks.nearest_parts([asked.vector], asked.embedder, asked.nearest, superseded)
     listed = [*nearest, *_first_of_each(former)[: asked.nearest]]
-    cosines = None if asked.vector is None else chunks.beside(asked.vector, asked.embedder)
+    beside = None if asked.vector is None else chunks.beside(asked.vector, asked.embedder)
     wanted = [*dict(listed), *degrees]
-    read = _read(database, words, asked, allowed, superseded, wanted, cosines)
-    found = Rows(read.candidates, listed, _first_of_each(read.matches), read.cosines or {}, degrees)
-    if read.cosines is None:
+    read = _read(database, words, asked, allowed, superseded, wanted, beside)
+    found = Rows(read.candidates, listed, _first_of_each(read.matches), read.cosines, degrees)
+    if beside is None:
         found = _with_cosines(chunks, asked, found, read.documents)
     if read.documents:
         chosen = choose(database, chunks, asked, read.documents, [*near, *former], read.matches)
@@ -197,7 +197,7 @@ def _read(
     allowed: Allowed,
     superseded: Allowed | None,
     rows: Sequence[int],
-    cosines: Beside | None,
+    beside: Beside | None,
 ) -> _Read:
     """Run the word search and read the candidates: the best matches, and `rows`.
 
@@ -207,7 +207,7 @@ def _read(
     """
     former = superseded.condition if superseded else "FALSE"
     bound = {**(superseded.bound if superseded else {}), **allowed.bound}
-    beside, more_bound = cosines or ("NULL", {})
+    cosines, more_bound = beside or ("NULL", {})
     bound |= {"rows": json.dumps(rows), "matching": asked.matching, **more_bound}
     conditions = {"allowed": f"({allowed.condition})", "former": f"({former})"}
 
@@ -216,10 +216,9 @@ def _read(
         either = f"({allowed.condition}) OR ({former})" if exact else None
         listing = Listing(sought, asked.context, asked.listed, parts, either)
         listed, more = words.listed(listing) if sought.terms else (NO_ROW, {})
-        sql = SEARCH.format(listed=listed, cosines=beside, **conditions)
+        sql = SEARCH.format(listed=listed, cosines=cosines, **conditions)
         try:
-            read = _sorted_out(database.rows(sql, {**bound, **more}), asked)
-            return read if cosines else replace(read, cosines=None)
+            return _sorted_out(database.rows(sql, {**bound, **more}), asked)
         except StoreError as error:
             if not sought.terms or error.code != "storage_damaged":
                 raise
