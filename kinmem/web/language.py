@@ -20,9 +20,9 @@ WORDS = Path(__file__).parent / "words"
 DEFAULT = "en"
 LANGUAGES = (DEFAULT, "de")
 STEPS = (
-    ("minute", timedelta(minutes=1)),
-    ("hour", timedelta(hours=1)),
     ("day", timedelta(days=1)),
+    ("hour", timedelta(hours=1)),
+    ("minute", timedelta(minutes=1)),
 )
 # Beyond that a date says more.
 WEEK = timedelta(days=7)
@@ -113,26 +113,27 @@ class Language:
     def ago(self, at: datetime, now: datetime, zone: tzinfo) -> str:
         """Return how long ago it was, or how far ahead; beyond a week its date."""
         distance = abs(now - at)
-        if distance < STEPS[0][1]:
-            return self.text("time.now")
         if distance >= WEEK:
             return self.day(at, zone)
-        unit, length = next(step for step in reversed(STEPS) if distance >= step[1])
-        return self.count(f"time.{'ago' if at <= now else 'ahead'}.{unit}", distance // length)
+        for unit, length in STEPS:
+            if distance >= length:
+                way = "ago" if at <= now else "ahead"
+                return self.count(f"time.{way}.{unit}", distance // length)
+        return self.text("time.now")
 
     def time(self, at: datetime, now: datetime, zone: tzinfo, how: str = "ago") -> Markup:
         """Return a time element: readable, with the exact time in UTC as its title. `how` is ago,
         day or moment."""
-        told = {
-            "ago": lambda: self.ago(at, now, zone),
-            "day": lambda: self.day(at, zone),
-            "moment": lambda: self.moment(at, zone),
-        }[how]()
-        exact = at.astimezone(UTC)
-        return Markup(
-            f'<time datetime="{exact.isoformat(timespec="seconds")}"'
-            f' title="{exact:%Y-%m-%d %H:%M:%S} UTC">{escape(told)}</time>'
-        )
+        match how:
+            case "day":
+                told = self.day(at, zone)
+            case "moment":
+                told = self.moment(at, zone)
+            case _:
+                told = self.ago(at, now, zone)
+        exact = at.astimezone(UTC).isoformat(timespec="seconds")
+        title = f"{exact[:10]} {exact[11:19]} UTC"
+        return Markup(f'<time datetime="{exact}" title="{title}">{escape(told)}</time>')
 
 
 @cache
