@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -27,9 +28,15 @@ STILL_SHARED = frozenset(
 """Modules whose name another module has as well; the list only shrinks."""
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All of a module's syntax, which is read once."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported(path: Path) -> Iterator[str]:
     """Every module that is imported anywhere in the file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -135,25 +142,36 @@ def test_a_program_may_end_while_a_model_is_loading(seconds: float) -> None:
     assert python(code) == ""  # else aborted by the library under the thread
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_no_pattern_repeats_a_group_possessively(path: Path) -> None:
+def test_no_pattern_repeats_a_group_possessively() -> None:
     """Python before 3.11.5 matches it wrongly."""
-    assert not re.search(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+", path.read_text("utf-8"))
+    possessive = re.compile(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+")
+
+    assert [name_of(path) for path in MODULES if possessive.search(path.read_text("utf-8"))] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_few_modules_know_the_driver(path: Path) -> None:
+def test_few_modules_know_the_driver() -> None:
     known = ("driver", "connection", "transaction", "snapshot")
     tokenizer = "store.postgres.fts_tokens"
-    if in_package(path) not in {tokenizer, *(f"store.sqlite.{name}" for name in known)}:
-        assert {name.split(".")[0] for name in imported(path)} & DRIVERS == set()
+    may_know = {tokenizer, *(f"store.sqlite.{name}" for name in known)}
+
+    do_know = {
+        in_package(path)
+        for path in MODULES
+        if {name.split(".")[0] for name in imported(path)} & DRIVERS
+    }
+
+    assert do_know - may_know == set()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_imports_are_absolute(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def test_imports_are_absolute() -> None:
+    relative = {
+        name_of(path)
+        for path in MODULES
+        for node in nodes(path)
+        if isinstance(node, ast.ImportFrom) and node.level
+    }
 
-    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+    assert relative == set()
 
 
 def test_what_only_a_neighbour_needs_is_in_that_neighbour() -> None:
@@ -195,7 +213,7 @@ def in_package(path: Path) -> str:
 
 def own_modules_imported(path: Path, known: set[str]) -> Iterator[str]:
     """Those of kinmem that the file imports anywhere, or something of which it does."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
@@ -208,13 +226,8 @@ def own_modules_imported(path: Path, known: set[str]) -> Iterator[str]:
         yield from (name.removeprefix("kinmem.") for name in names if name.startswith("kinmem."))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_no_class_is_longer_than_a_reader_can_hold(path: Path) -> None:
-    classes = [
-        node
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ClassDef)
-    ]
+def test_no_class_is_longer_than_a_reader_can_hold() -> None:
+    classes = [node for path in MODULES for node in nodes(path) if isinstance(node, ast.ClassDef)]
 
     assert [one.name for one in classes if (one.end_lineno or 0) - one.lineno >= LONGEST] == []
 
