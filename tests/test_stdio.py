@@ -20,8 +20,11 @@ from mcp import Client, StdioServerParameters
 from mcp.types import JSONRPCRequest
 
 from kinmem.mcp.stdio import LINE_BYTES, Refused, message
+from kinmem.service import Service
 from tests.forked import IS_POSSIBLE, Forked
-from tests.sweeps import rounds
+from tests.sweeps import WHOLE, rounds
+
+pytestmark = pytest.mark.usefixtures("judge_off")
 
 ROOT = Path(__file__).parent.parent
 SERVER = [sys.executable, str(ROOT / "server.py")]
@@ -133,28 +136,33 @@ def start(home: Path) -> Iterator[Callable[..., Process]]:
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     """One server for all tests that only write odd lines; it must survive every one of them."""
-    process = Process(tmp_path_factory.mktemp("running"))
+    process = Process(tmp_path_factory.mktemp("running"), KINMEM_JUDGE="off")
     process.shake_hands()
     yield process
     process.close()
 
 
-@pytest.mark.anyio
-@pytest.mark.parametrize("era", ["auto", "legacy"], ids=["2026-07-28", "2025-11-25"])
-async def test_a_client_stores_in_one_process_and_finds_it_in_the_next(
-    home: Path, era: str
-) -> None:
-    server = StdioServerParameters(
-        command=SERVER[0], args=SERVER[1:], env={"KINMEM_HOME": str(home)}, cwd=str(ROOT)
-    )
-    async with Client(server, mode=era) as client:
-        stored = await client.call_tool("memorize", {"content": "Bob plays chess"})
-        assert not stored.is_error
-    async with Client(server, mode=era) as client:
-        found = await client.call_tool("recall", {"query": "Bob"})
+# The protocol of 2026-07-28, which a client tries first, and that of 2025-11-25.
+ERAS = ["auto", "legacy"]
 
-    assert found.structured_content is not None
-    assert found.structured_content["memories"][0]["content"] == "Bob plays chess"
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("eras", [ERAS, *([ERAS[::-1]] if WHOLE else [])], ids=" then ".join)
+async def test_a_client_stores_in_one_process_and_finds_it_in_the_next(
+    home: Path, eras: list[str]
+) -> None:
+    env = {"KINMEM_HOME": str(home), "KINMEM_JUDGE": "off"}
+    server = StdioServerParameters(command=SERVER[0], args=SERVER[1:], env=env, cwd=str(ROOT))
+    told = ["Bob plays chess"]
+    for era in eras:
+        async with Client(server, mode=era) as client:
+            stored = await client.call_tool("memorize", {"content": told[-1]})
+            found = await client.call_tool("recall", {"query": "Bob"})
+
+        assert not stored.is_error
+        assert found.structured_content is not None
+        assert {one["content"] for one in found.structured_content["memories"]} == set(told)
+        told.append("Bob has a sister")
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
@@ -317,7 +325,7 @@ def test_calls_in_hand_are_answered_when_the_input_ends(start: Callable[..., Pro
 
 @pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_server_in_good_order(
-    start: Callable[..., Process], name: signal.Signals
+    start: Callable[..., Process], service_of: Callable[..., Service], name: signal.Signals
 ) -> None:
     server = start()
     server.shake_hands()
@@ -325,10 +333,8 @@ def test_a_signal_ends_the_server_in_good_order(
     server.process.send_signal(name)
 
     assert server.end() == (0, "")
-    again = start()
-    again.shake_hands()
-    found = again.call(1, "recall", query="Bob")["structuredContent"]["memories"]
-    assert [memory["content"] for memory in found] == ["Bob plays chess"]
+    found = service_of("ana", resident=False).recall("Bob").hits
+    assert [hit.memory.content for hit in found] == ["Bob plays chess"]
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.15, 0.4])
