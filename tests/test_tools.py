@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 import anyio
@@ -19,7 +19,8 @@ from kinmem.mcp.protocol import INSTRUCTIONS, build
 from kinmem.mcp.tools import SLEEP_SECONDS, Mode, tools
 from kinmem.models import CATEGORIES, State
 from kinmem.service import Service
-from kinmem.settings import knobs
+from kinmem.settings import knobs, load
+from kinmem.wiring.open_memory import open_service
 from tests.conftest import MovableClock
 
 pytestmark = pytest.mark.anyio
@@ -39,6 +40,15 @@ def client_of(service_of: Callable[..., Service]) -> Callable[..., Client]:
         return Client(build(lambda _: services[kin]), mode=era)
 
     return connect
+
+
+@pytest.fixture(scope="module")
+def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Client]]:
+    """A client of an empty memory, which all tests share whose calls are refused."""
+    settings = load({"KINMEM_KIN": "ana", "KINMEM_HOME": tmp_path_factory.mktemp("refusing")})
+    with open_service(settings, resident=False) as service:
+        yield lambda era: Client(build(lambda _: service), mode=era)
+        assert service.list_memories().memories == []
 
 
 def text_of(part: object) -> str:
@@ -402,9 +412,9 @@ async def test_a_copy_of_what_was_corrected_or_forgotten_is_named_and_stays(
 )
 @ERAS
 async def test_a_bad_call_is_told_in_one_short_sentence_what_to_correct(
-    client_of: Callable[..., Client], era: str, tool: str, arguments: dict[str, Any], told: str
+    connect: Callable[[str], Client], era: str, tool: str, arguments: dict[str, Any], told: str
 ) -> None:
-    async with client_of(era=era) as client:
+    async with connect(era) as client:
         text = await refusal(client, tool, **arguments)
 
     assert told in text
@@ -517,9 +527,9 @@ async def test_resources_show_a_memory_and_the_state_of_all(
 )
 @ERAS
 async def test_a_resource_that_cannot_be_meant_is_an_invalid_parameter(
-    client_of: Callable[..., Client], era: str, address: str, told: str
+    connect: Callable[[str], Client], era: str, address: str, told: str
 ) -> None:
-    async with client_of(era=era) as client:
+    async with connect(era) as client:
         with pytest.raises(MCPError) as refused:
             await client.read_resource(f"kinmem://{address}")
 
