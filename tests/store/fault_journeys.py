@@ -163,42 +163,57 @@ def wrong_after(home: Path, journey: str, told: Told, expected: set[str]) -> lis
     return wrong + [f"lost: {text[:40]}" for text in expected - left]
 
 
+KINDS = [
+    (name, error, sticky)
+    for name, error in (("IOERR", apsw.SQLITE_IOERR), ("FULL", apsw.SQLITE_FULL))
+    for sticky in (False, True)
+]
+
+
+def attempted(home: Path, journey: str, told: Told) -> str | None:
+    """Do the journey; an error that nobody may be shown, if there was one."""
+    try:
+        JOURNEYS[journey](home, told)
+    except KinmemError as failed:
+        told.codes.add(failed.code)
+    except SystemError as failed:  # of the driver, for a fault raised in Python
+        if not isinstance(failed.__cause__, apsw.Error):
+            return repr(failed)
+    except Exception as failed:
+        frames = traceback.extract_tb(failed.__traceback__)
+        inside = [one for one in frames if "/kinmem/" in one.filename][-1]
+        return f"{failed!r} from {Path(inside.filename).name}:{inside.lineno}"
+    return None
+
+
 def main(folder: Path, step: int, journey: str) -> None:
+    """Each kind of fault at every so manieth access, each kind from another one on."""
     template = folder / "template"
     expected = make_template(template, journey)
     faults = WideFaults()
-    found: dict[str, Any] = {"points": 0, "wrong": [], "codes": []}
+    found: dict[str, Any] = {"points": 0}
     codes: set[str] = set()
-    for name, error in (("IOERR", apsw.SQLITE_IOERR), ("FULL", apsw.SQLITE_FULL)):
-        for sticky in (False, True):
-            at = 1
-            while True:
-                home = folder / "run"
-                shutil.copytree(template, home, ignore=shutil.ignore_patterns("*.sock"))
-                told = Told()
-                faults.arm(at, error, sticky=sticky)
-                try:
-                    JOURNEYS[journey](home, told)
-                except KinmemError as failed:
-                    told.codes.add(failed.code)
-                except SystemError as failed:  # of the driver, for a fault raised in Python
-                    if not isinstance(failed.__cause__, apsw.Error):
-                        found["wrong"].append(f"{name} at {at}: {failed!r}")
-                except Exception as failed:
-                    frames = traceback.extract_tb(failed.__traceback__)
-                    inside = [one for one in frames if "/kinmem/" in one.filename][-1]
-                    where = f"{Path(inside.filename).name}:{inside.lineno}"
-                    found["wrong"].append(f"{name} at {at}: {failed!r} from {where}")
-                fired = faults.fired
-                faults.arm(None, error, sticky=False)
-                wrong = wrong_after(home, journey, told, expected)
-                found["wrong"] += [f"{name} {sticky=} at {at}: {problem}" for problem in wrong]
-                shutil.rmtree(home)
-                codes |= told.codes
-                if not fired:
-                    break
-                found["points"] += 1
-                at += step
+
+    def tried(at: int | None, error: int, *, sticky: bool) -> tuple[list[str], int]:
+        home = folder / "run"
+        shutil.copytree(template, home, ignore=shutil.ignore_patterns("*.sock"))
+        told = Told()
+        faults.arm(at, error, sticky=sticky)
+        failed = attempted(home, journey, told)
+        found["points"] += bool(faults.fired)
+        reached = faults.count
+        faults.arm(None, error, sticky=False)
+        wrong = wrong_after(home, journey, told, expected)
+        shutil.rmtree(home)
+        codes.update(told.codes)
+        return [failed, *wrong] if failed else wrong, reached
+
+    found["wrong"], reached = tried(None, apsw.SQLITE_IOERR, sticky=False)
+    for number, (name, error, sticky) in enumerate(KINDS):
+        first = 1 + number * min(step, reached) // len(KINDS)
+        for at in range(first, reached + 1, step):
+            wrong, _ = tried(at, error, sticky=sticky)
+            found["wrong"] += [f"{name} {sticky=} at {at}: {problem}" for problem in wrong]
     sys.stdout.write(json.dumps({**found, "wrong": found["wrong"][:10], "codes": sorted(codes)}))
 
 

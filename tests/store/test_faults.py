@@ -26,8 +26,8 @@ STEP = rounds(1, 90)
 def test_a_fault_anywhere_in_a_journey_is_told_and_loses_nothing(
     tmp_path: Path, journey: str, least: int
 ) -> None:
-    """At each point that is counted a fault was met; the sweep ends where none is met any more."""
-    step = rounds(3, 400)
+    """At each point that is counted a fault was met; the sweep ends where the journey ends."""
+    step = rounds(3, 700)
     arguments = (tmp_path, step, journey)
     told = json.loads(run("tests.store.fault_journeys", *arguments, seconds=rounds(3000, 115)))
 
