@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.data import OWN
-from benchmarks.kins import fresh_kin
+from benchmarks.kins import kin_at
 from benchmarks.report import Row, Table, Target
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
@@ -135,16 +137,25 @@ def read() -> tuple[list[Pair], Mapping[str, Sequence[str]]]:
 def outcomes_of(
     pairs: Iterable[Pair], beside: Mapping[str, Sequence[str]], embedder: Embedder
 ) -> list[Outcome]:
-    """In the order of the pairs; each has a Kin of its own."""
-    return [outcome(pair, beside[pair.told["language"]], embedder) for pair in pairs]
+    """In the order of the pairs; each has a Kin of its own, which knows what is beside it."""
+    with TemporaryDirectory(dir=IN_MEMORY) as folder:
+        homes = {language: Path(folder) / language for language in beside}
+        for language, home in homes.items():
+            with kin_at(home, embedder, Clock(), KINMEM_JUDGE="on") as kin:
+                for text in beside[language]:
+                    kin.memorize(text)
+                if not kin.settle():
+                    raise SystemExit("the vectors could not be made")
+        return [outcome(pair, homes[pair.told["language"]], embedder) for pair in pairs]
 
 
-def outcome(pair: Pair, beside: Sequence[str], embedder: Embedder) -> Outcome:
-    """What becomes of one pair, and what is then answered."""
+def outcome(pair: Pair, beside: Path, embedder: Embedder) -> Outcome:
+    """What becomes of one pair in a copy of the home `beside`, and what is then answered."""
     clock = Clock()
-    with fresh_kin(embedder, clock, IN_MEMORY, KINMEM_JUDGE="on") as kin:
-        for text in beside:
-            kin.memorize(text)
+    with (
+        TemporaryDirectory(dir=IN_MEMORY) as folder,
+        kin_at(copytree(beside, Path(folder) / "home"), embedder, clock, KINMEM_JUDGE="on") as kin,
+    ):
         earlier = kin.memorize(**pair.earlier)
         clock.now = LATER
         later = kin.memorize(**pair.later)
