@@ -75,8 +75,13 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
     return [table], [Target("loss while the embedder changes, recall@10", loss, LOSS)]
 
 
-def changed(conversations: Sequence[Conversation], more: int = 0) -> tuple[list[Row], float]:
-    """A row for each checkpoint, and the greatest loss at any of them. `more`: texts to fill up."""
+def changed(
+    conversations: Sequence[Conversation], more: int = 0, checkpoints: Sequence[int] = CHECKPOINTS
+) -> tuple[list[Row], float]:
+    """A row for each checkpoint, the start and the end; the greatest loss at any of them.
+
+    `more`: texts to fill up.
+    """
     old = Remembering(BuiltinEmbedder())
     new = Rotated(old)
     with fresh_kin(old) as kin:
@@ -87,7 +92,7 @@ def changed(conversations: Sequence[Conversation], more: int = 0) -> tuple[list[
         words = _recalled(kin, [NoEmbedder()], asked)
         rows: list[Row] = [(0, "the old one", start, None, words)]
         loss = 0.0
-        for share in _filled(kin, new):
+        for share in _filled(kin, new, checkpoints):
             answering, _ = choose([new, old], kin.store.index)
             now = _recalled(kin, [new, old], asked)
             alone = _recalled(kin, [new], asked)
@@ -118,12 +123,12 @@ def _told(
     return [(question, turn) for question in asked[::step]]
 
 
-def _filled(kin: Service, new: Embedder) -> Iterator[int]:
+def _filled(kin: Service, new: Embedder, checkpoints: Sequence[int]) -> Iterator[int]:
     """Make the new vectors, the oldest first; stop at each checkpoint and at the end."""
     kin.store.index.enroll(new.name, new.dimension)
     (total,) = {one.total for one in kin.store.index.coverage() if one.embedder == new.name}
     done = 0
-    for share in (*CHECKPOINTS, 100):
+    for share in (*checkpoints, 100):
         while done < -(-share * total // 100):
             waiting = kin.store.index.pending(new.name, min(SLICE, -(-share * total // 100) - done))
             vectors = new.embed([chunk.text for chunk in waiting])
