@@ -14,7 +14,11 @@ from mcp.types import ReadResourceRequest, ReadResourceRequestParams, ReadResour
 
 import kinmem
 from kinmem.http.tokens import SCOPES, Tokens
+from kinmem.settings import load
+from kinmem.wiring.open_memory import open_service
 from tests.test_http import Running, running, text_of
+
+pytestmark = pytest.mark.usefixtures("judge_off")
 
 JSONL = {"Content_Type": "application/jsonl"}
 MANY = 350
@@ -23,7 +27,8 @@ MANY = 350
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("doors")
-    with kinmem.open(home=home, kin="ana") as service:
+    without_judge = load({"KINMEM_HOME": home, "KINMEM_KIN": "ana", "KINMEM_JUDGE": "off"})
+    with open_service(without_judge) as service:
         service.memorize_many([f"Shelf {number} holds {number * 7} jars" for number in range(MANY)])
         service.settle()  # so that two exports are alike
     return home
@@ -33,7 +38,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(home: Path) -> Iterator[Running]:
     made = {scope: Tokens(home).add("ana", scope=scope) for scope in SCOPES}
     made["bob"] = Tokens(home).add("bob", scope="admin")
-    with running(home, KINMEM_KIN="ana") as it:
+    with running(home, KINMEM_KIN="ana", KINMEM_JUDGE="off") as it:
         it.tokens = made
         yield it
 

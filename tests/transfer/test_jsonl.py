@@ -44,6 +44,8 @@ from kinmem.transfer import jsonl
 from tests.conftest import MovableClock
 from tests.sweeps import rounds
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 ROOT = Path(__file__).parents[2]
 WRITES_ALL_OF_A_SCHEMA = tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (2, 14)
 """Older versions leave two entries of a dataclass out."""
