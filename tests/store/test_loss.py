@@ -3,21 +3,24 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from kinmem.cli import main
 from kinmem.store.sqlite import high_water
 from kinmem.store.sqlite.high_water import HighWater, note_of
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import added, listed
 from tests.sweeps import WHOLE
-from tests.test_stdio import ROOT, Process, start
+from tests.test_stdio import Process, start
+
+pytestmark = pytest.mark.usefixtures("judge_off")
 
 __all__ = ["start"]
 
@@ -38,16 +41,12 @@ The spare key hangs in the shed
 
 
 def kinmem(home: Path, *arguments: str) -> tuple[int, str]:
-    """Exit code and output of a command."""
-    done = subprocess.run(
-        [sys.executable, "-m", "kinmem", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_KIN": "ana"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    return done.returncode, done.stdout + done.stderr
+    """Exit code and output of a command, which is run in this process."""
+    said = StringIO()
+    where = {"KINMEM_HOME": str(home), "KINMEM_KIN": "ana"}
+    with patch.dict(os.environ, where), redirect_stdout(said), redirect_stderr(said):
+        code = main(arguments)
+    return code, said.getvalue()
 
 
 def opened(start: Callable[..., Process], **environment: str) -> Process:
@@ -61,12 +60,20 @@ def told(server: Process, tool: str, **arguments: Any) -> str:
     return str(server.call(f"{tool} {arguments}", tool, **arguments)["content"][0]["text"])
 
 
-def killed_with_notes(start: Callable[..., Process]) -> None:
-    server = opened(start)
+@pytest.fixture(scope="module")
+def killed_with_notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose server was killed when it had answered all of the notes."""
+    home = tmp_path_factory.mktemp("killed") / ".kinmem"
+    server = Process(home, KINMEM_JUDGE="off")
+    server.shake_hands()
     for note in NOTES:
         assert "created" in told(server, "memorize", content=note)
-    server.process.kill()
-    server.process.wait()
+    server.close()
+    return home
+
+
+def copied(home: Path, to: Path) -> None:
+    shutil.copytree(home, to, ignore=shutil.ignore_patterns("*.sock"))
 
 
 def contents(server: Process) -> list[str]:
@@ -102,9 +109,12 @@ def gone_with_its_folder(own: Path) -> None:
     [with_half_a_log, emptied, gone_with_its_folder, *([without_log, gone] if WHOLE else [])],
 )
 def test_what_was_lost_while_nothing_ran_is_told_until_somebody_accepts_it(
-    home: Path, start: Callable[..., Process], lose: Callable[[Path], None]
+    killed_with_notes: Path,
+    home: Path,
+    start: Callable[..., Process],
+    lose: Callable[[Path], None],
 ) -> None:
-    killed_with_notes(start)
+    copied(killed_with_notes, home)
     own = home / "kins" / "ana.db"
     lose(own)
     size = own.stat().st_size if own.exists() else None
@@ -164,7 +174,7 @@ def home_made_anew(home: Path) -> None:
 
 
 def home_replaced_by_a_copy(home: Path) -> None:
-    shutil.copytree(home, home.with_name("copy"), ignore=shutil.ignore_patterns("*.sock"))
+    copied(home, home.with_name("copy"))
     home_renamed(home)
     home.with_name("copy").rename(home)
 
@@ -225,10 +235,9 @@ def test_a_home_moved_by_mistake_is_used_again_once_it_is_back(
     assert "created" in told(server, "memorize", content=NOTES[1])
 
 
-def test_a_copy_of_a_home_is_opened_elsewhere(home: Path, start: Callable[..., Process]) -> None:
-    killed_with_notes(start)
-    copy = home.with_name("another machine")
-    shutil.copytree(home, copy, ignore=shutil.ignore_patterns("*.sock"))
+def test_a_copy_of_a_home_is_opened_elsewhere(killed_with_notes: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "another machine"
+    copied(killed_with_notes, copy)
 
     with closing(SqliteStore(copy, "ana")) as store:
         assert len(listed(store)) == len(NOTES)
