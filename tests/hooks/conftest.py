@@ -27,7 +27,10 @@ def recorded(client: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def hook(home: Path) -> Hook:
-    """Runs `kinmem hook` with that input; bytes as they are, anything else as JSON."""
+    """Runs `kinmem hook` with that input; bytes as they are, anything else as JSON.
+
+    What it starts learns without the judge, which takes a while to load.
+    """
 
     def run(given: object, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
@@ -39,6 +42,7 @@ def hook(home: Path) -> Hook:
                 **os.environ,
                 "KINMEM_HOME": str(home),
                 "KINMEM_LINGER_MINUTES": "0",
+                "KINMEM_JUDGE": "off",
                 **environment,
             },
             timeout=60,

@@ -256,7 +256,12 @@ def impatient(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
         input=json.dumps(PROMPT).encode(),
         capture_output=True,
         cwd=ROOT,
-        env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_LINGER_MINUTES": "0"},
+        env={
+            **os.environ,
+            "KINMEM_HOME": str(home),
+            "KINMEM_LINGER_MINUTES": "0",
+            "KINMEM_JUDGE": "off",
+        },
         timeout=60,
         check=True,
     )
