@@ -2,11 +2,12 @@
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import typer.main
 
 from kinmem.cli import main
 
@@ -25,6 +26,23 @@ class Ran:
 
 
 Kinmem = Callable[..., Ran]
+
+
+@pytest.fixture(scope="package", autouse=True)
+def made_once() -> Iterator[None]:
+    """Typer makes all commands anew for each command line, which is half of what most of them take
+    in a process that has loaded everything else."""
+    make, made = typer.main.get_command, dict[Any, Any]()
+
+    def known(app: typer.Typer) -> Any:
+        shown = app.rich_markup_mode
+        if shown not in made:
+            made[shown] = make(app)
+        return made[shown]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.main, "get_command", known)
+        yield
 
 
 @pytest.fixture

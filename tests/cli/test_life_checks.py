@@ -16,6 +16,8 @@ from kinmem.wiring.pick_models import embedders
 from tests.cli.conftest import Kinmem
 from tests.conftest import MovableClock
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 Open = Callable[..., Service]
 
 SUBJECTS = "bees trains violins glaciers recipes telescopes".split()
@@ -265,7 +267,10 @@ def test_a_step_that_failed_is_named_with_its_reason(service_of: Open, clock: Mo
     assert "the disk is full" in found(service)["tags"].told
 
 
-def test_the_doctor_looks_at_them(kinmem: Kinmem, service_of: Open) -> None:
+def test_the_doctor_looks_at_them(
+    kinmem: Kinmem, service_of: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kinmem.cli.doctor.self_test", lambda: iter(()))  # it starts a server
     service = service_of("default", resident=False)
     filled(service)
     service.sleep()

@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kinmem.cli import only_serves
+from kinmem import open as opened
+from kinmem.cli import main, only_serves
 from kinmem.cli.terminal import exit_code
 from kinmem.errors import KinmemError
 from tests.cli.conftest import Kinmem
@@ -209,7 +211,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(kinmem: Kinmem, memorized: Me
 
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_is_for_terminals_that_want_it(
-    memorized: Memorized, variables: dict[str, str], coloured: bool
+    kinmem: Kinmem, memorized: Memorized, variables: dict[str, str], coloured: bool
 ) -> None:
     memorized("Bob is allergic to peanuts")
     master, slave = pty.openpty()
@@ -223,7 +225,7 @@ def test_colour_is_for_terminals_that_want_it(
     os.close(master)
 
     assert (b"\x1b[32m" in out) == coloured
-    assert "\x1b[" not in ran("recall", "peanuts", "--explain").stdout
+    assert "\x1b[" not in kinmem("recall", "peanuts", "--explain").out
 
 
 AGE = r"\d+m ago|just now"
@@ -233,19 +235,21 @@ ODD_PLACES = [
 ]
 
 
-def test_what_is_not_for_a_terminal_is_the_same_everywhere(tmp_path: Path) -> None:
+def test_what_is_not_for_a_terminal_is_the_same_everywhere(
+    kinmem: Kinmem, memorized: Memorized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing wraps, cuts or pads it, however narrow the terminal or long the place is."""
     home = tmp_path / ("h" * 150)
     content = f"The handbook lies at {'/srv/shared/handbooks' * 6} and is read by everybody"
     subject = "the handbook of the northern branch office"
-    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    environment["KINMEM_HOME"] = str(home)
-    assert ran("memorize", content, "--subject", subject, env=environment).returncode == 0
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setenv("KINMEM_HOME", str(home))
+    memorized(content, "--subject", subject)
 
     for at, words in enumerate(("list", "recall handbook", "config", "list --help")):
-        usual = ran(*words.split(), env=environment).stdout.splitlines()
+        usual = kinmem(*words.split()).out.splitlines()
         for place in ODD_PLACES if WHOLE else ODD_PLACES[at % 2 :][:1]:
-            odd = ran(*words.split(), env={**environment, **place})
+            odd = ran(*words.split(), env={**os.environ, **place})
 
             assert odd.returncode == 0, odd.stderr
             odd_lines = [re.sub(AGE, "just now", line) for line in odd.stdout.splitlines()]
@@ -255,6 +259,22 @@ def test_what_is_not_for_a_terminal_is_the_same_everywhere(tmp_path: Path) -> No
             assert any(subject in line for line in usual)
         if words == "config":
             assert any(f" {home} " in line for line in usual)
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Where two Kins remember something, and the id of what ana does."""
+    home = tmp_path_factory.mktemp("known")
+    with opened("bob", home=home) as bob, opened("ana", home=home) as ana:
+        bob.memorize("Bees sleep in winter.")
+        id = ana.memorize("The boiler is in the cellar.", subject="boiler").id
+    return {"home": str(home), "id": str(id)}
+
+
+def completing(line: str, home: str) -> dict[str, str]:
+    """What a shell sets before it asks how the line may go on."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    return {"KINMEM_HOME": home, "_KINMEM_COMPLETE": "complete_bash", **words}
 
 
 @pytest.mark.parametrize(
@@ -273,16 +293,21 @@ def test_what_is_not_for_a_terminal_is_the_same_everywhere(tmp_path: Path) -> No
     ],
 )
 def test_a_shell_is_offered_values(
-    kinmem: Kinmem, memorized: Memorized, home: Path, line: str, offered: list[str] | None
+    known: dict[str, Any],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    offered: list[str] | None,
 ) -> None:
-    memorized("Bees sleep in winter.", "--kin", "bob")
-    id = memorized("The boiler is in the cellar.", "--kin", "ana", "--subject", "boiler")
-    words = line.split(" ")
-    environment = {
-        **os.environ,
-        "_KINMEM_COMPLETE": "complete_bash",
-        "COMP_WORDS": line,
-        "COMP_CWORD": str(len(words) - 1),
-    }
+    for variable, value in completing(line, known["home"]).items():
+        monkeypatch.setenv(variable, value)
+    with suppress(SystemExit):
+        main([])
 
-    assert ran(env=environment).stdout.split() == ([id[-8:]] if offered is None else offered)
+    assert capsys.readouterr().out.split() == ([known["id"][-8:]] if offered is None else offered)
+
+
+def test_a_shell_asks_a_process(known: dict[str, Any]) -> None:
+    asked = completing("kinmem list --kin ana --subject b", known["home"])
+
+    assert ran(env={**os.environ, **asked}).stdout.split() == ["boiler"]
