@@ -101,8 +101,10 @@ def _empty(request: pytest.FixtureRequest) -> Iterator[None]:
                         service.forget(memory.id, erase=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """For one module: as long as playwright is there, no other test of the worker can run an event
+    loop in its thread."""
     if not Path(CHROMIUM).exists():
         pytest.skip("no chromium: apt-get install chromium, or name one in KINMEM_TEST_CHROMIUM")
     with sync_playwright() as playwright:
@@ -111,7 +113,7 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
     """A browser that has logged in as the owner, and reads English."""
     with logged_in(browser, site) as made:
