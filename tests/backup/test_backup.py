@@ -27,6 +27,9 @@ from tests.keys import raw
 from tests.processes import REPOSITORY
 from tests.store.contract import added
 from tests.store.soundness import problems
+from tests.sweeps import rounds
+
+pytestmark = pytest.mark.usefixtures("judge_off")
 
 WRITER = """
 import sys
@@ -157,7 +160,7 @@ def test_a_home_without_memories_has_nothing_to_back_up(home: Path) -> None:
 def test_a_kill_in_a_backup_leaves_whole_backups_only(home: Path) -> None:
     filled(home, "ana", "ben")
     cut = 0
-    for round in range(12):
+    for round in range(0, 12, rounds(1, 2)):
         process = begun(BACKUP, home)
         time.sleep(0.02 + 0.017 * round)
         killed(process)

@@ -21,6 +21,8 @@ from tests.store.test_loss import contents, kinmem, told
 from tests.sweeps import WHOLE
 from tests.test_stdio import SERVER, Process, start
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 __all__ = ["start"]
 
 NOBODY = 65534
