@@ -15,7 +15,7 @@ from kinmem.upkeep import cycle
 from tests.processes import REPOSITORY, run
 from tests.sweeps import rounds
 
-ROUNDS = rounds(60, 4)
+ROUNDS = rounds(60, 2)
 SECONDS = 4.0 * ROUNDS
 """After which no more rounds are begun: on a busy machine there may be but one."""
 SLEEPER = """
