@@ -15,6 +15,7 @@ from kinmem.wiring.pick_models import chat_models
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
 from tests.llm.provider_shapes import Scored, ShapedProvider
+from tests.sweeps import WHOLE
 
 pytestmark = [pytest.mark.usefixtures("litellm_imported"), *TYPES_BUILT]
 
@@ -164,22 +165,29 @@ def test_scores_of_nothing_that_was_shown_are_an_error(
         model.scores("Where is the key?", TEXTS)
 
 
+FAULTS = [
+    ("hang", 1, "took longer than"),
+    ("drip", 1, "took longer than"),
+    ("429", 2, "HTTP 429"),
+    ("429long", 1, "asks to wait 3600 s"),
+    ("500", 2, "HTTP 500"),
+    ("401", 1, "check its key"),
+    ("garbage", 1, "cannot be read"),
+    ("html", 1, "cannot be read"),
+    ("redirect", 1, "redirects"),
+    ("reset", 2, "cannot be reached"),
+]
+
+
 @pytest.mark.parametrize(
-    ("mode", "tries", "words"),
+    ("case", "mode", "tries", "words"),
     [
-        ("hang", 1, "took longer than"),
-        ("drip", 1, "took longer than"),
-        ("429", 2, "HTTP 429"),
-        ("429long", 1, "asks to wait 3600 s"),
-        ("500", 2, "HTTP 500"),
-        ("401", 1, "check its key"),
-        ("garbage", 1, "cannot be read"),
-        ("html", 1, "cannot be read"),
-        ("redirect", 1, "redirects"),
-        ("reset", 2, "cannot be reached"),
+        pytest.param(*provider.values, *fault, id=f"{provider.id}-{fault[0]}")
+        for at, provider in enumerate(CASES)
+        for number, fault in enumerate(FAULTS)
+        if WHOLE or (at + number) % 3 == 0
     ],
 )
-@pytest.mark.parametrize("case", CASES)
 def test_a_fault_is_a_model_error_in_time(
     case: Case,
     double: Rank,
