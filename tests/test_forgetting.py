@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -147,25 +148,37 @@ def test_a_single_letter_is_no_name(ana: Service) -> None:
         ana.forget_about("Z")
 
 
+@pytest.fixture(scope="module")
+def home_of_carla(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A home in which something of each kind is remembered, and the id of a memory."""
+    home = tmp_path_factory.mktemp("carla") / ".kinmem"
+    with closing(opened(home, MovableClock())) as ana:
+        kept = ana.memorize("Carla plays chess on Mondays").id
+        ana.observe("prompt", "s", "1", "Remember that Carla hates coriander.")
+        ana.add_document("# Plan\n\nThe team meets on Mondays.", name="plan.md")
+        ana.sleep()
+        ana.recall("chess")
+    return home, str(kept)
+
+
 @pytest.mark.parametrize(
     "word",
     "private active fact tool warm user explicit created sleep turn markdown type start".split(),
 )
-def test_a_word_of_kinmems_own_is_no_name(ana: Service, word: str) -> None:
-    kept = ana.memorize("Carla plays chess on Mondays").id
-    ana.observe("prompt", "s", "1", "Remember that Carla hates coriander.")
-    ana.add_document("# Plan\n\nThe team meets on Mondays.", name="plan.md")
-    ana.sleep()
-    ana.recall("chess")
+def test_a_word_of_kinmems_own_is_no_name(
+    home_of_carla: tuple[Path, str], home: Path, clock: MovableClock, word: str
+) -> None:
+    template, kept = home_of_carla
+    copytree(template, home)
+    with closing(opened(home, clock)) as ana:
+        assert ana.forget_about(word).is_empty
 
-    assert ana.forget_about(word).is_empty
-
-    said = str(ana.memorize(f"Carla likes the word {word}").id)
-    plan = ana.forget_about(word)
-    assert [one.id for one in plan.memories] == [said]
-    before = [(event.action, event.after) for event in ana.history(str(kept))]
-    plan.erase()
-    assert [(event.action, event.after) for event in ana.history(str(kept))] == before
+        said = str(ana.memorize(f"Carla likes the word {word}").id)
+        plan = ana.forget_about(word)
+        assert [one.id for one in plan.memories] == [said]
+        before = [(event.action, event.after) for event in ana.history(kept)]
+        plan.erase()
+        assert [(event.action, event.after) for event in ana.history(kept)] == before
 
 
 def test_the_name_of_the_kin_stays_on_what_it_wrote(ana: Service) -> None:
