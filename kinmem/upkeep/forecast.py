@@ -41,15 +41,12 @@ class Forecast:
     """Whether no age puts it away: a person stated it, or it is pinned."""
 
 
-def forecast(
-    store: Store, id: str, settings: LifeSettings, now: datetime, points: int | None = None
-) -> Forecast | None:
-    """Return what becomes of an own memory; None if it is none, or no longer alive. `points`: see
-    foreseen."""
+def forecast(store: Store, id: str, settings: LifeSettings, now: datetime) -> Forecast | None:
+    """Return what becomes of an own memory; None if it is none, or no longer alive."""
     living = store.life.living([id])
     if not living:
         return None
-    return foreseen(living[0], settings, now, told=was_told(store, living[0]), points=points)
+    return foreseen(living[0], settings, now, told=was_told(store, living[0]))
 
 
 def foreseen(

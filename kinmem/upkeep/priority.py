@@ -143,9 +143,11 @@ def vitals(store: Store, id: str, settings: LifeSettings, now: datetime) -> Vita
     """Return the memory's current values; None for memories of others, and for those that are no
     longer alive."""
     living = store.life.living([id])
-    if not living:
-        return None
-    memory = living[0]
+    return vitals_of(store, living[0], settings, now) if living else None
+
+
+def vitals_of(store: Store, memory: Living, settings: LifeSettings, now: datetime) -> Vitals:
+    """Return the same for a memory as upkeep knows it."""
     left = 1.0 if memory.pinned else retention(fading(memory, now), settings.curve)
     rank = rank_of(memory, now)
     return Vitals(
@@ -155,5 +157,5 @@ def vitals(store: Store, id: str, settings: LifeSettings, now: datetime) -> Vita
         memory.tier_reason,
         rank.priority,
         memory.links,
-        store.life.tier_changes(id),
+        store.life.tier_changes(memory.id),
     )

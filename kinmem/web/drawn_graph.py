@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -23,7 +23,7 @@ JOINS = (*RELATIONS, "stated", "about", "within", "shared_by")
 FROM_TARGET = {**INVERSE, "about": "told_in", "within": "holds", "shared_by": "shares"}
 MOST_NODES, MOST_EDGES = 2000, 5000
 MOST_PROJECTS = 100
-LABEL = 120
+LABEL, NAME = 120, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,12 @@ class Node:
     """The page about it."""
     tier: str = ""
     """Of a memory."""
+    name: str = field(init=False)
+    """The label where it stands among others."""
+
+    def __post_init__(self) -> None:
+        cut = f"{self.label[:NAME].rsplit(' ', 1)[0]}…" if len(self.label) > NAME else self.label
+        object.__setattr__(self, "name", cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +82,12 @@ class Graph:
             found[join.source].append(join)
             found[join.target].append(join)
         return found
+
+    @cached_property
+    def relations(self) -> Sequence[str]:
+        """The relations that there are, in the order of JOINS."""
+        known = {join.relation for join in self.joins}
+        return [relation for relation in JOINS if relation in known]
 
     @cached_property
     def places(self) -> Mapping[str, tuple[float, float]]:

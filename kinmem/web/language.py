@@ -47,7 +47,7 @@ class Language:
     def name(self, family: str, value: str) -> str:
         """Return how a fixed word of kinmem is called, such as a state; itself if it has no
         name."""
-        return self.words.get(f"{family}.{value}", value.replace("_", " "))
+        return self.words.get(f"{family}.{value}") or value.replace("_", " ")
 
     def error(self, error: KinmemError) -> str:
         """Return what went wrong, by the kind of error and its details, else by its code; what only

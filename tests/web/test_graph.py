@@ -124,7 +124,10 @@ def test_a_stated_relation_is_said_from_its_source() -> None:
         is_cut=False,
     )
 
-    assert [_line(graph, graph.nodes[id]).ties[0].is_from for id in graph.nodes] == [False, True]
+    assert [_line(graph, graph.nodes[id], {}).ties[0].is_from for id in graph.nodes] == [
+        False,
+        True,
+    ]
 
 
 def test_what_is_drawn_says_what_it_counts(site: Site) -> None:

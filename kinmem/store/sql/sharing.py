@@ -123,18 +123,23 @@ class KinFiles(Generic[File]):
 
     def memories(self, ids: Collection[str]) -> dict[str, Memory]:
         """Return those of these memories that are visible, by id."""
-        found = {memory.id: memory for _, memory in self.own.by_ids(ids)}
-        others = [id for id in ids if id not in found]
-        for _, copy in self.shared.by_ids(others) if others else ():
+        return {memory.id: memory for _, _, memory in self._visible(ids)}
+
+    def _visible(self, ids: Collection[str]) -> list[tuple[MemoryFile, int, Memory]]:
+        """Return those of these memories that are visible, with the file of each and its number
+        there."""
+        found: list[tuple[MemoryFile, int, Memory]] = []
+        found += [(self.own, row, memory) for row, memory in self.own.by_ids(ids)] if ids else []
+        others = set(ids).difference(memory.id for _, _, memory in found)
+        for row, copy in self.shared.by_ids(others) if others else ():
             is_away = copy.state in (State.DELETED, State.QUARANTINED) or copy.kin in self.muted
             if copy.kin != self.kin and not is_away:
-                found[copy.id] = copy
+                found.append((self.shared, row, copy))
         return found
 
     def holder(self, id: str) -> tuple[Database, int]:
         """Return the file of a visible memory, and its number there. Raises MemoryNotFound."""
-        file = self.own if self.get(id).kin == self.kin else self.shared
-        for row, _ in file.by_ids([id]):
+        for file, row, _ in self._visible([id]):
             return file.database, row
         raise MemoryNotFound(id)
 

@@ -9,7 +9,9 @@ from kinmem.errors import MemoryNotFound
 from kinmem.models import LIVE, TURN, Memory
 from kinmem.models.turns import Message
 from kinmem.service.memories import likeness
-from kinmem.upkeep.forecast import Forecast, forecast
+from kinmem.upkeep.forecast import Forecast, foreseen
+from kinmem.upkeep.lifecycle import was_told
+from kinmem.upkeep.priority import Vitals, vitals_of
 from kinmem.web.charts import HEIGHT, WIDTH, Line, line
 from kinmem.web.differences import Changed, changes
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
@@ -57,7 +59,7 @@ def show(asked: Asked) -> Answer:
     service = asked.service
     memory = service.store.get(id)  # viewing does not count as use
     is_own = memory.kin == service.kin
-    future = forecast(service.store, id, service.settings.life, asked.now, POINTS)
+    vitals, future = _life(asked, id)
     text = service.text(id)
     return Shown(
         "memory.html",
@@ -68,7 +70,7 @@ def show(asked: Asked) -> Answer:
             "summary": service.store.summaries.of([id]).get(id),
             "is_own": is_own,
             "is_live": memory.state in LIVE,
-            "vitals": service.vitals(id),
+            "vitals": vitals,
             "curve": _curve(asked, future),
             "forecast": future,
             "on": lambda day: asked.now + timedelta(days=day),
@@ -90,6 +92,17 @@ def _turn(asked: Asked, id: str) -> Answer:
     if message is None:
         raise MemoryNotFound(id)
     return Shown("message.html", {"message": message})
+
+
+def _life(asked: Asked, id: str) -> tuple[Vitals | None, Forecast | None]:
+    """Return how an own memory is and what becomes of it; None of others, and of one that is no
+    longer alive."""
+    store, settings = asked.service.store, asked.service.settings.life
+    for memory in store.life.living([id]):
+        told = was_told(store, memory)
+        future = foreseen(memory, settings, asked.now, told=told, points=POINTS)
+        return vitals_of(store, memory, settings, asked.now), future
+    return None, None
 
 
 def _curve(asked: Asked, future: Forecast | None) -> Curve | None:

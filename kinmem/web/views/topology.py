@@ -6,7 +6,16 @@ from typing import Any, NamedTuple, get_args
 from starlette.responses import JSONResponse
 
 from kinmem.models import Tier
-from kinmem.web.drawn_graph import JOINS, KINDS, MOST_NODES, Graph, Node, filtered, graph_of
+from kinmem.web.drawn_graph import (
+    FROM_TARGET,
+    JOINS,
+    KINDS,
+    MOST_NODES,
+    Graph,
+    Node,
+    filtered,
+    graph_of,
+)
 from kinmem.web.kept import KEPT
 from kinmem.web.render import address
 from kinmem.web.view import Answer, Asked, Shown, View, number_in
@@ -21,12 +30,10 @@ FILTERS = ("kind", "tier", "relation", "words")
 class Tie(NamedTuple):
     """A connection of a line of the table."""
 
-    relation: str
-    told: str
-    """How the memories call a relation of two entities; it is said from its source."""
+    words: str
     to: Node
     is_from: bool
-    """Whether the other one is the source."""
+    """Whether the memories say it of the other one, in words of their own."""
 
 
 class Line(NamedTuple):
@@ -43,6 +50,7 @@ def show(asked: Asked) -> Answer:
     pages = max(1, -(-len(graph.nodes) // PER_PAGE))
     at = min(max(1, number_in(asked.given("page")) or 1), pages)
     listed = list(graph.nodes.values())[(at - 1) * PER_PAGE : at * PER_PAGE]
+    names = {one: asked.language.name("relation", one) for one in (*JOINS, *FROM_TARGET.values())}
 
     def page(to: int) -> str | None:
         return address(PATH, page=to, **filters) if 1 <= to <= pages else None
@@ -52,9 +60,9 @@ def show(asked: Asked) -> Answer:
         {
             "graph": graph,
             "is_empty": not whole.nodes,
-            "lines": [_line(graph, node) for node in listed],
+            "lines": [_line(graph, node, names) for node in listed],
             "filters": filters,
-            "choices": {"kind": KINDS, "tier": get_args(Tier), "relation": _relations(whole)},
+            "choices": {"kind": KINDS, "tier": get_args(Tier), "relation": whole.relations},
             "drawn": address(DRAWN, **filters),
             "previous": page(at - 1),
             "next": page(at + 1),
@@ -87,20 +95,14 @@ def _filters(asked: Asked) -> Mapping[str, str]:
     return {name: value for name in FILTERS if (value := asked.given(name))}
 
 
-def _relations(graph: Graph) -> Sequence[str]:
-    """Return the relations that there are."""
-    known = {join.relation for join in graph.joins}
-    return [relation for relation in JOINS if relation in known]
-
-
-def _line(graph: Graph, node: Node) -> Line:
+def _line(graph: Graph, node: Node, names: Mapping[str, str]) -> Line:
+    """`names` are those of the relations."""
     joins = graph.by_node.get(node.id, ())
     ties = [
         Tie(
-            join.seen_from(node.id),
-            join.told,
+            join.told or names[join.seen_from(node.id)],
             graph.nodes[join.other(node.id)],
-            join.target == node.id,
+            bool(join.told) and join.target == node.id,
         )
         for join in joins[:NAMED]
     ]
