@@ -85,8 +85,8 @@ def environment(code: str) -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"htmx": HTMX, "version": __version__, "themes": THEMES}
-    made.globals |= {"address": address, "icon": icon, **_texts(language(code))}
-    made.filters |= {"visible": visible, **_filters(language(code))}
+    made.globals |= {"address": address, **_texts(language(code))}
+    made.filters |= {"icon": icon, "visible": visible, **_filters(language(code))}
     return made
 
 
