@@ -95,6 +95,7 @@ LIVES = (
     "Ci sposiamo a settembre.",
     "我们下个月结婚。",
     "Our neighbour Mrs. Szabo waters the plants.",
+    "Nils is allergic to penicillin.",
 )
 WORK = (
     "Our release train leaves on Wednesdays.",
