@@ -40,6 +40,8 @@ from kinmem.settings import load
 from tests.forked import IS_POSSIBLE, Forked
 from tests.sweeps import WHOLE
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 ROOT = Path(__file__).parent.parent
 HELLO = {
     "jsonrpc": "2.0",
@@ -161,7 +163,7 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 def closed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Reachable from other machines, with tokens for ana and bob."""
     home = tmp_path_factory.mktemp("closed")
-    with running(home, "ana", "bob", KINMEM_HOST="0.0.0.0") as it:
+    with running(home, "ana", "bob", KINMEM_HOST="0.0.0.0", KINMEM_JUDGE="off") as it:
         it.url = it.url.replace("0.0.0.0", "127.0.0.1")
         yield it
 
@@ -202,10 +204,8 @@ async def test_clients_memorize_and_recall_over_each_transport(
         content = f"The {connect.__name__} client came by in era {era}"
         stored = await client.call_tool("memorize", {"content": content})
         found = await client.call_tool("recall", {"query": content, "limit": 1})
-        names = [{"content": f"{a}{b} sings"} for a in "BCDFGHJ" for b in ("al", "em", "il", "od")]
-        await client.call_tool(
-            "memorize", {"items": names + [{"content": "x" + n["content"]} for n in names]}
-        )
+        names = [{"content": f"{a}{b} sings"} for a in "BCDF" for b in ("al", "em", "il", "od")]
+        await client.call_tool("memorize", {"items": names})
         await client.call_tool("review_memories", {}, progress_callback=on_progress)
         await anyio.sleep(0.05)
 

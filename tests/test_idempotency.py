@@ -181,6 +181,7 @@ def test_a_write_in_doubt_is_looked_up(
     assert [one.content for one in service.list_memories().memories] == [TEXT]
 
 
+@pytest.mark.usefixtures("judge_off")
 def test_a_client_names_the_key_in_meta(start: Callable[..., Process]) -> None:
     server = start()
     server.shake_hands()
@@ -198,6 +199,7 @@ def test_a_client_names_the_key_in_meta(start: Callable[..., Process]) -> None:
     assert contents(server) == []
 
 
+@pytest.mark.usefixtures("judge_off")
 def test_a_command_names_the_key(home: Path) -> None:
     key = ("--idempotency-key", "call 1", "--json")
     first, again = (kinmem(home, "memorize", TEXT, *key) for _ in range(2))

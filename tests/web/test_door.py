@@ -21,6 +21,7 @@ from kinmem.http import open_page
 from kinmem.http.logins import IDLE_SECONDS, Sessions
 from kinmem.http.open_page import is_waiting
 from kinmem.http.tokens import Bearer, Tokens
+from tests.test_http import running
 from tests.web.conftest import Site
 
 ANA = Bearer("ana", "admin")
@@ -262,14 +263,12 @@ def test_the_server_over_http_shows_the_page_only_if_asked_to(tmp_path: Path) ->
     token = Tokens(tmp_path).add("ana", scope="admin")
     served: dict[str, list[int]] = {}
     for web in ("on", "off"):
-        server = {"KINMEM_TRANSPORT": "http", "KINMEM_PORT": "0", "KINMEM_WEB": web}
-        with started(tmp_path, "serve", **server) as process:
-            assert process.stderr is not None
-            found = re.search(r"(http://\S+)/mcp", process.stderr.readline())
-            assert found is not None
-            with httpx.Client(base_url=found[1], timeout=30) as client:
-                client.post("/login", data={"token": token})
-                served[web] = [client.get(path).status_code for path in ("/memories", "/mcp")]
+        with (
+            running(tmp_path, KINMEM_KIN="ana", KINMEM_WEB=web) as server,
+            httpx.Client(base_url=server.url, timeout=30) as client,
+        ):
+            client.post("/login", data={"token": token})
+            served[web] = [client.get(path).status_code for path in ("/memories", "/mcp")]
 
     assert served == {"on": [200, 401], "off": [401, 401]}
 
