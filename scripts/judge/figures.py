@@ -9,6 +9,9 @@ from scripts.judge.examples import FOLDER, LABELS, VALIDATION, Row, rows
 
 BINS = 10
 
+NOT_OF_IT = ("places", "not-learned")
+"""Folders of training/ from which the judge has not learned."""
+
 
 def learned_from() -> str:
     """The lines of each folder of training/, and the rows that are made of them, by head."""
@@ -19,7 +22,7 @@ def learned_from() -> str:
         foreign = sum(row.language != "en" for row in of_head) / len(of_head)
         kept = sum(row.head == head for row in held)
         lines.append(f"| {head} | {len(of_head):,} | {foreign:.0%} | {kept:,} |")
-    batches = sum(1 for path in FOLDER.glob("*/*.jsonl") if path.parent.name != "places")
+    batches = sum(1 for path in FOLDER.glob("*/*.jsonl") if path.parent.name not in NOT_OF_IT)
     validated = ", ".join(f"`{batch}`" for batch in sorted(VALIDATION))
     lines += ["", f"{batches} batches; for validation {validated}."]
     return "\n".join(lines)
