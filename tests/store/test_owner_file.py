@@ -19,7 +19,21 @@ from kinmem.settings import load
 from kinmem.store.sqlite import disk, owner_file
 from kinmem.store.sqlite.owner_file import OUTERMOST, OWNER, Owner, give_back, take
 from kinmem.wiring.open_home import lock_told
-from tests.store.test_loss import kinmem as command
+from tests.processes import REPOSITORY
+
+
+def command(home: Path, *arguments: str) -> tuple[int, str]:
+    """Exit code and output of a command in a process of its own, to which this one is another."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kinmem", *arguments],
+        cwd=REPOSITORY,
+        env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_KIN": "ana"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.returncode, done.stdout + done.stderr
+
 
 HOLDS = """
 import kinmem, sys
