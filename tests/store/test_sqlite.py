@@ -267,7 +267,7 @@ def test_who_a_private_memory_is_about_is_out_of_the_shared_file(home: Path) -> 
 def test_two_processes_that_observe_the_same_keep_it_once(home: Path) -> None:
     SqliteStore(home, "ana").close()
     turns = [f"{n}" for n in range(25)]
-    one, other = in_processes(observe_all, [(home, turns, time.time() + 2)] * 2)
+    one, other = in_processes(observe_all, [(home, turns)] * 2)
 
     assert [sum(new) for new in zip(one, other, strict=True)] == [1] * 75
     with closing(SqliteStore(home, "ana")) as store:
@@ -333,7 +333,7 @@ def test_a_burst_of_readers_leaves_little_in_memory(store: SqliteStore) -> None:
 def test_two_processes_that_add_the_same_store_it_once(home: Path) -> None:
     SqliteStore(home, "ana").close()
     texts = [f"fact {n}" for n in range(25)]
-    one, other = in_processes(add_all, [(home, "ana", texts, time.time() + 2)] * 2)
+    one, other = in_processes(add_all, [(home, "ana", texts)] * 2)
 
     with closing(SqliteStore(home, "ana")) as store:
         assert one == other
@@ -343,8 +343,8 @@ def test_two_processes_that_add_the_same_store_it_once(home: Path) -> None:
 
 def test_the_writes_of_two_processes_have_one_order_over_both_files(home: Path) -> None:
     SqliteStore(home, "ana").close()
-    start, count = time.time() + 2, 30
-    in_processes(write_all, [(home, scope, count, start) for scope in ("private", "shared")])
+    count = 30
+    in_processes(write_all, [(home, scope, count) for scope in ("private", "shared")])
 
     with closing(SqliteStore(home, "ana")) as store:
         lines = store.past.writes(10_000)[::-1]
@@ -362,8 +362,7 @@ def test_the_writes_of_two_processes_have_one_order_over_both_files(home: Path) 
 def test_three_processes_lose_no_update_though_they_move_it_about(home: Path) -> None:
     with closing(SqliteStore(home, "ana")) as store:
         id = added(store, "numbers")
-        start = time.time() + 2
-        in_processes(append, [(home, id, range(n, 36, 3), start) for n in range(3)])
+        in_processes(append, [(home, id, range(n, 36, 3)) for n in range(3)])
 
         assert sorted(map(int, store.get(id).content.split()[1:])) == list(range(36))
         assert store.get(id).version == 37

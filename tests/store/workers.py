@@ -1,4 +1,7 @@
-"""What tests do in other processes, each with a store of its own."""
+"""What tests do in other processes, each with a store of its own, from a common moment on.
+
+They are forked from one that has imported this module: the imports take more than a second each.
+"""
 
 import os
 import signal
@@ -6,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 from typing import Any
 
@@ -19,26 +22,46 @@ from tests.backups import backups_of
 from tests.store.contract import chunks_of, draft_of, found_by_words
 from tests.store.sessions_contract import turn
 
+_begins: Any = None
+"""Where the processes of one call wait for each other."""
+
 
 def in_processes(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
     """The results of calling it with each of the arguments, side by side."""
-    with ProcessPoolExecutor(len(arguments), mp_context=get_context("spawn")) as processes:
+    context = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
+    context.set_forkserver_preload([__name__])
+    with ProcessPoolExecutor(
+        len(arguments),
+        mp_context=context,
+        initializer=_wait_at,
+        initargs=(context.Barrier(len(arguments)),),
+    ) as processes:
         return [one.result(60) for one in [processes.submit(work, *these) for these in arguments]]
 
 
-def add_all(home: Path, kin: str, texts: Sequence[str], start: float) -> list[str]:
+def _wait_at(barrier: Any) -> None:
+    global _begins
+    _begins = barrier
+
+
+def all_together() -> None:
+    """Return when each of the processes has come so far."""
+    _begins.wait(60)
+
+
+def add_all(home: Path, kin: str, texts: Sequence[str]) -> list[str]:
     """Add the texts one by one from a common moment on; their ids."""
     with closing(SqliteStore(home, kin)) as store:
-        time.sleep(max(0, start - time.time()))
+        all_together()
         # Ids count from 1 in every process.
         return [store.add([draft_of(text, kin, id=f"{os.getpid()}-{text}")])[0] for text in texts]
 
 
-def write_all(home: Path, scope: Scope, count: int, start: float) -> None:
+def write_all(home: Path, scope: Scope, count: int) -> None:
     """Add, change, share or unshare, and erase, so many times, from a common moment on."""
     other: Scope = "private" if scope == "shared" else "shared"
     with closing(SqliteStore(home, "ana")) as store:
-        time.sleep(max(0, start - time.time()))
+        all_together()
         for number in range(count):
             text = f"{os.getpid()} {number}"
             [id] = store.add([draft_of(text, "ana", id=text, scope=scope)])
@@ -49,17 +72,17 @@ def write_all(home: Path, scope: Scope, count: int, start: float) -> None:
                 store.erase(id)
 
 
-def observe_all(home: Path, turns: Sequence[str], start: float) -> list[bool]:
+def observe_all(home: Path, turns: Sequence[str]) -> list[bool]:
     """Add the messages of these turns one by one from a common moment on; which ones were new."""
     with closing(SqliteStore(home, "ana")) as store:
-        time.sleep(max(0, start - time.time()))
+        all_together()
         return [new for name in turns for one in turn(name) for new in store.turns.add([one])]
 
 
-def append(home: Path, id: str, numbers: Sequence[int], start: float) -> None:
+def append(home: Path, id: str, numbers: Sequence[int]) -> None:
     """Append numbers to a memory's content, each upon what is there, until it is taken."""
     with closing(SqliteStore(home, "ana")) as store:
-        time.sleep(max(0, start - time.time()))
+        all_together()
         for number in numbers:
             while True:
                 old = store.get(id)
@@ -80,16 +103,16 @@ def scope_for(number: int) -> str:
     return "shared" if number % 3 == 0 else "private"
 
 
-def open_new(home: Path, start: float) -> str:
+def open_new(home: Path) -> str:
     """Open a home that is not there yet, with everybody else."""
-    time.sleep(max(0, start - time.time()))
+    all_together()
     with closing(SqliteStore(home, "ana")) as store:
         return store.add([draft_of(f"by {os.getpid()}", id=f"{os.getpid()}")])[0]
 
 
-def open_and_close(home: Path, kin: str, start: float) -> None:
+def open_and_close(home: Path, kin: str) -> None:
     """Open a Kin's memory, with everybody else."""
-    time.sleep(max(0, start - time.time()))
+    all_together()
     SqliteStore(home, kin).close()
 
 
