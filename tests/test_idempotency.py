@@ -14,6 +14,8 @@ from tests.conftest import MovableClock
 from tests.store.test_loss import contents, kinmem
 from tests.test_stdio import Process, start
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 __all__ = ["start"]
 
 TEXT = "The ferry to Sardinia leaves at noon"

@@ -21,7 +21,7 @@ from tests.test_http import OPEN, Running, running
 SERVER = Path(__file__).parent.parent / "server.py"
 DECIDED = "We decided to tag releases by hand."
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("judge_off")]
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from kinmem.service import Service
 from tests.conftest import MovableClock
 from tests.documents.files import HANDBOOK, PAGE, pdf
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 ServiceOf = Callable[..., Service]
 
 CITIES = "Oslo Lima Cairo Quito Hanoi Accra Minsk Sofia Tunis Dakar".split()

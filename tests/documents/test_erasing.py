@@ -13,6 +13,8 @@ from kinmem.service import Service
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.word_index import FEW, WordIndex
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 NAME = "qxwvutzk"
 
 

@@ -15,6 +15,8 @@ from kinmem.store.sql.record_rows import SqlTransfer
 from tests.transfer.test_jsonl import exported
 from tests.transfer.test_jsonl import full as full
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 ServiceOf = Callable[..., Service]
 
 

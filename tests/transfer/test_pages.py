@@ -13,6 +13,8 @@ from kinmem.transfer import page_import
 from kinmem.transfer.pages import escaped, file_name, page, parsed, unescaped
 from tests.transfer.test_jsonl import HOSTILE, KEY, contents
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 ServiceOf = Callable[..., Service]
 
 
