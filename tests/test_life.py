@@ -24,7 +24,7 @@ class Told(NamedTuple):
 
 
 LINES = (Path(__file__).parent / "corpora" / "told.jsonl").read_text("utf-8").splitlines()
-FACTS = [Told(**json.loads(line)) for line in sample(LINES, 3)]
+FACTS = [Told(**json.loads(line)) for line in sample(LINES, 7)]
 IN_TURNS, MEMORIZED, IN_FILES, IMPORTED = (FACTS[way::4] for way in range(4))
 A_FILE = 5
 """Facts in each."""

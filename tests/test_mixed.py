@@ -146,7 +146,7 @@ def _listed(service: Service) -> dict[str, str]:
 @pytest.mark.skipif(sys.platform == "win32", reason="copies with cp")
 class TestMixed(Mixed.TestCase):
     settings = settings(
-        max_examples=rounds(200, 6),
+        max_examples=rounds(200, 4),
         stateful_step_count=rounds(50, 20),
         deadline=None,
         suppress_health_check=list(HealthCheck),

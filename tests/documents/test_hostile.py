@@ -13,6 +13,9 @@ from kinmem.settings import load
 from kinmem.store.sql.document_rows import joined
 from kinmem.wiring.pick_models import embedders
 from tests.documents.files import pdf
+from tests.sweeps import rounds
+
+LONGER = rounds(4, 1)
 
 
 @pytest.mark.parametrize(
@@ -44,13 +47,15 @@ def test_what_is_built_to_hang_is_refused(given: Given, why: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("x" * 100_000, id="one word"),
-        pytest.param("word " * 20_000, id="one line"),
-        pytest.param("乌龙茶很好" * 10_000, id="no spaces"),
-        pytest.param("שלום עולם " * 5_000, id="right to left"),
-        pytest.param("\n".join("`" * (3 + n % 60) + "x" for n in range(3_000)), id="open fences"),
-        pytest.param("# " + "[" * 150 + "\n" + "[a](" * 20_000, id="open brackets"),
-        pytest.param("a\n" * 20_000, id="short lines"),
+        pytest.param("x" * 25_000 * LONGER, id="one word"),
+        pytest.param("word " * 5_000 * LONGER, id="one line"),
+        pytest.param("乌龙茶很好" * 2_500 * LONGER, id="no spaces"),
+        pytest.param("שלום עולם " * 1_250 * LONGER, id="right to left"),
+        pytest.param(
+            "\n".join("`" * (3 + n % 60) + "x" for n in range(750 * LONGER)), id="open fences"
+        ),
+        pytest.param("# " + "[" * 150 + "\n" + "[a](" * 5_000 * LONGER, id="open brackets"),
+        pytest.param("a\n" * 5_000 * LONGER, id="short lines"),
     ],
 )
 def test_odd_texts_are_cut_without_a_loss(text: str) -> None:
