@@ -261,6 +261,7 @@ def test_a_session_begins_with_what_is_pinned_and_important(service: Service) ->
 # what is summarised
 
 
+@pytest.mark.usefixtures("judge_off")
 def test_a_long_conversation_is_summarised_and_stays_whole(service: Service) -> None:
     for number in range(40):
         said(service, f"t{number}", f"My plan for day {number} is to paint room {number}.")
@@ -286,6 +287,7 @@ def test_the_report_of_a_cycle_is_kept(service: Service) -> None:
     assert run.problems == ()
 
 
+@pytest.mark.usefixtures("judge_off")
 def test_what_is_erased_is_gone_from_the_conversation_too(service: Service, home: Path) -> None:
     for number in range(26):
         said(service, f"t{number}", f"Remember that the {number}th vault holds an amber cup.")
@@ -373,6 +375,7 @@ def test_a_session_is_told_its_own_summary_by_its_client_only(service: Service) 
     assert service.opening("s") == ""
 
 
+@pytest.mark.usefixtures("judge_off")
 def test_where_the_last_conversation_stood_is_its_end(service: Service) -> None:
     for number in range(26):
         said(service, f"t{number}", f"On day {number} we walked 12 km from hut {number} to a lake.")

@@ -248,6 +248,7 @@ def test_a_dry_run_before_anything_else_writes_nothing(
     assert content_of(home) != before  # the use was still to be noted
 
 
+@pytest.mark.usefixtures("judge_off")
 def test_a_second_run_finds_nothing_to_do(service: Service, clock: MovableClock) -> None:
     for number in range(30):
         service.memorize(f"Clara keeps {number} jars of honey in cellar {number}.")
@@ -329,6 +330,7 @@ def test_after_a_long_time_away_the_bin_is_emptied_a_day_later(
     assert service.sleep(["purge"]).counts["purge.purged"] == 1
 
 
+@pytest.mark.usefixtures("judge_off")
 @pytest.mark.parametrize("slept", [True, False], ids=["an empty bin", "no bin yet"])
 @pytest.mark.parametrize("days", [100, 300])
 def test_a_bin_that_nobody_has_looked_into_is_not_emptied_at_once(
