@@ -8,8 +8,9 @@ from benchmarks import data
 from benchmarks.baselines import Remembering
 from benchmarks.replay import extracted, replayed, scored
 from kinmem.llm.builtin import BuiltinEmbedder
+from tests.sweeps import sample
 
-CONVERSATIONS = data.own_set()["everyday"]
+CONVERSATIONS = sample(data.own_set()["everyday"], 2)
 
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda one: one.name)

@@ -16,8 +16,9 @@ from kinmem.store.history import COMPUTED
 from tests.conftest import MovableClock
 from tests.random_writes import LONG, Writer, opened
 from tests.store.soundness import everything, problems
+from tests.sweeps import rounds
 
-SEEDS = range(int(os.environ.get("UNDO_SEEDS", "6")))
+SEEDS = range(int(os.environ.get("UNDO_SEEDS", rounds(12, 3))))
 STEPS = 40
 UNTOLD = {field.name: field.default for field in fields(Memory) if field.name in COMPUTED}
 

@@ -73,13 +73,15 @@ def as_stored(text: str) -> list[str]:
 
 @pytest.mark.slow
 def test_what_is_learned_of_real_turns_stands_in_them(service: Service) -> None:
-    for number, (text, before) in enumerate(TURNS[:: rounds(1, 160)]):
+    for number, (text, before) in enumerate(TURNS[:: rounds(1, 320)]):
         for memory in learned(service, text, before, session=f"s{number}"):
             assert any(memory.content in one for one in as_stored(text)), memory.content
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=rounds(200, 16),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(parts=PARTS, speaker=st.sampled_from([None, "Ana"]))
 def test_what_is_learned_of_any_turn_stands_in_it(

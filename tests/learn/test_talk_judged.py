@@ -67,7 +67,7 @@ def test_the_ends_of_a_long_message_are_learned(
     service_of: Callable[..., Service], judge: str
 ) -> None:
     service = service_of("ana", KINMEM_JUDGE=judge)
-    pasted = " ".join(f"Sheep number {n} is somewhere on the hill." for n in range(2000))
+    pasted = " ".join(f"Sheep number {n} is somewhere on the hill." for n in range(700))
 
     service.record_turn("s", f"My name is Ana Torres. {pasted} I live in Lisbon.", "OK.")
     service.settle()

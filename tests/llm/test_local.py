@@ -253,6 +253,7 @@ def test_the_built_in_model_in_a_folder_reads_as_much_of_a_text(tmp_path: Path) 
     assert local.pieces(texts[0], 5000) == BuiltinEmbedder().pieces(texts[0], 5000)
 
 
+@pytest.mark.usefixtures("judge_off")
 @pytest.mark.parametrize("notebook", ["beanrow", *(["ferrywatch"] if WHOLE else [])])
 def test_recall_is_as_good_as_with_the_built_in_model(
     service_of: Callable[..., Service], notebook: str

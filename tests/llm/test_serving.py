@@ -108,7 +108,7 @@ def test_what_was_left_undone_goes_on_though_the_client_asks_nothing(
     end(server)
 
 
-@pytest.mark.parametrize("mode", ["401", "redirect", *(["ok", "500", "html"] if WHOLE else [])])
+@pytest.mark.parametrize("mode", ["401", *(["redirect", "ok", "500", "html"] if WHOLE else [])])
 def test_litellm_writes_nothing_on_the_wire_and_logs_no_contents(
     mode: str, serve: Callable[..., Process], imports: Path, double: ShapedProvider
 ) -> None:

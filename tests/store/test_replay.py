@@ -13,7 +13,7 @@ from tests.random_writes import Writer, opened
 from tests.store.soundness import everything, problems
 from tests.sweeps import rounds
 
-OPERATIONS = rounds(4_000, 400)
+OPERATIONS = rounds(4_000, 200)
 EVERY = 20
 DEFAULTS = {field.name: field.default for field in fields(Memory) if field.name in COMPUTED}
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from kinmem.upkeep.embed import SLICE
 from tests.processes import run
 from tests.store.contract import TINY
+from tests.sweeps import rounds
 
-MEMORIES = 2000
-ROUNDS = 12
+MEMORIES = rounds(2000, 1000)
+ROUNDS = rounds(12, 6)
 
 
 def test_kill_9_while_the_embedder_changes_costs_a_batch_at_most(home: Path) -> None:
