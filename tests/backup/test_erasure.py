@@ -24,6 +24,8 @@ from tests.store.contract import listed
 from tests.store.poison import PAGE, pages
 from tests.store.soundness import problems
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 SECRET = "The marzipanschwein stands in the third drawer from the top"
 
 

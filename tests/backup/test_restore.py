@@ -27,6 +27,8 @@ from tests.store.contract import added
 from tests.store.soundness import everything, problems
 from tests.sweeps import WHOLE, rounds
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 RESTORE = """
 import sys
 from pathlib import Path

@@ -34,6 +34,8 @@ from tests.store.poison import (
 )
 from tests.sweeps import rounds
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 OWN, SHARED = "kins/ana.db", "shared.db"
 CHECKED = {"memories-scope", "summaries-scope", "marks-name"}
 """Columns that SQLite itself keeps from other values; without the mark that counts writes a file is

@@ -13,6 +13,8 @@ from kinmem.store.sqlite.store import SqliteStore
 from tests.keys import raw
 from tests.store.contract import memory_of
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 MAKER, WIDTH, COUNT = "tests/random", 64, 2_000
 
 

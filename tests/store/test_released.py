@@ -18,6 +18,8 @@ from tests.conftest import MovableClock
 from tests.keys import raw
 from tests.store.poison import Spot, open_on, poison
 
+pytestmark = pytest.mark.usefixtures("judge_off")
+
 __all__ = ["kinmem"]
 ARCHIVE = Path(__file__).parent / "released" / "homes.tar.xz"
 FROZEN = {
