@@ -246,7 +246,7 @@ def test_what_is_not_for_a_terminal_is_the_same_everywhere(
     monkeypatch.setenv("KINMEM_HOME", str(home))
     memorized(content, "--subject", subject)
 
-    for at, words in enumerate(("list", "recall handbook", "config", "list --help")):
+    for at, words in enumerate(("list", "recall handbook", "list --help", "config")):
         usual = kinmem(*words.split()).out.splitlines()
         for place in ODD_PLACES if WHOLE else ODD_PLACES[at % 2 :][:1]:
             odd = ran(*words.split(), env={**os.environ, **place})
