@@ -36,6 +36,7 @@ from kinmem.models import (
 from kinmem.store.base import Store
 from kinmem.store.memory import Sort
 from tests.conftest import MovableClock
+from tests.sweeps import rounds
 
 OpenStore = Callable[[str], Store]
 
@@ -725,7 +726,7 @@ class StoreContract:
         assert rest.next_cursor is None
 
     @pytest.mark.parametrize("sort", ["newest", "importance"])
-    @settings(suppress_health_check=list(HealthCheck), max_examples=50, deadline=None)
+    @settings(suppress_health_check=list(HealthCheck), max_examples=rounds(200, 25), deadline=None)
     @given(cursor=st.text() | st.binary().map(lambda raw: raw.hex()))
     @example(cursor="")
     @example(cursor="WyJuZXdlc3QiLCAxLCAibSJd")  # ["newest", 1, "m"]
@@ -872,7 +873,7 @@ class StoreContract:
 
     # by words
 
-    @settings(suppress_health_check=list(HealthCheck), max_examples=150, deadline=None)
+    @settings(suppress_health_check=list(HealthCheck), max_examples=rounds(600, 40), deadline=None)
     @given(words=st.lists(st.text(max_size=30), max_size=6))
     @example(words=["\0", "\ud800", "", "   "])
     @example(words=['"', "'", "''", '""', 'a"b', "(", ")", "(" * 5000, "*", "^", "{", "-", "+"])

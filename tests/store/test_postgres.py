@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store, this_process
-from kinmem.store.postgres import kept_plans, schema_versions, shared_index
+from kinmem.store.postgres import kept_plans, pooled_server, schema_versions, shared_index
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
 from kinmem.store.postgres.schema_versions import latest, prepare
@@ -840,7 +840,10 @@ def test_a_server_that_was_restarted_is_used_again(
     assert len(found_by_words(store, "coffee")) == 1
 
 
-def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
+def test_a_server_that_is_not_there_is_named_without_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pooled_server, "BUSY_SECONDS", 0.5)
     with pytest.raises(StoreError) as error:
         PostgresStore("postgresql://ana:hidden@127.0.0.1:1/kin", "ana")
 
