@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kinmem.llm.scripted import ScriptedModel
-from scripts.evaluate_prompts import CASES, answer_to, faults_of
+from scripts.evaluate_prompts import CASES, answer_to, faults_of, main
 from tests.llm.model_server import ModelServer
 from tests.sweeps import WHOLE
 from tests.test_prompts import NAMES
@@ -53,15 +53,18 @@ def test_without_a_model_it_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("bad", "code"), [(1, 0), *([(99, 1)] if WHOLE else [])])
-def test_it_counts_what_passes(bad: int, code: int, tmp_path: Path) -> None:
+def test_it_counts_what_passes(
+    bad: int, code: int, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     replies = [{"items": [{}]}] * 2 * bad + [case["example"] for case in FILES["extract"][bad:]]
     said = iter(replies)
     with ModelServer(lambda prompt: next(said)) as server:
         config = f'[providers.here]\ntype = "openai"\nbase_url = "{server.base("ok")}"\n'
-        (tmp_path / "config.toml").write_text(config)
-        done = evaluate(tmp_path, "--model", "here:m", "extract")
+        home.mkdir()
+        (home / "config.toml").write_text(config)
+        ended = main(["--model", "here:m", "extract"])
 
-    total = len(FILES["extract"])
-    assert f"extract: {max(0, total - bad)} of {total} passed with here:m" in done.stdout
-    assert done.stdout.count("failed: ") == min(bad, total)
-    assert done.returncode == code
+    told, total = capsys.readouterr().out, len(FILES["extract"])
+    assert f"extract: {max(0, total - bad)} of {total} passed with here:m" in told
+    assert told.count("failed: ") == min(bad, total)
+    assert ended == code
