@@ -42,6 +42,8 @@ class KinmemError(Exception):
     """Something kinmem refuses or cannot do. The message is written for the caller."""
 
     code: str = "error"
+    case: str = ""
+    """Which of several things it is that an error of this kind can mean."""
     retry: bool = False
     details: Mapping[str, str | int] = {}
     """What the message names, for who says it in another language."""
@@ -51,6 +53,13 @@ class InvalidInput(KinmemError):
     """An argument that cannot be what the caller meant."""
 
     code = "invalid"
+
+    def __init__(self, message: str, case: str = "", **details: str | int) -> None:
+        """`case` says what is wrong, for the page, which tells it in its own words with these
+        details; empty if nobody can bring it about there."""
+        super().__init__(message)
+        self.case = case
+        self.details = details
 
 
 class KeySpent(InvalidInput):
@@ -78,8 +87,8 @@ class Unreadable(InvalidInput):
 
     code = "unreadable"
 
-    def __init__(self, what: str, why: str) -> None:
-        super().__init__(f"{what} cannot be read: {why}")
+    def __init__(self, what: str, why: str, case: str = "") -> None:
+        super().__init__(f"{what} cannot be read: {why}", case, file=what)
 
 
 ID_CHARACTERS = 36

@@ -150,7 +150,7 @@ def clean(text: str, what: str, limit: int) -> str:
         return text
     text = storable(text).strip()
     if not VISIBLE.search(text):
-        raise InvalidInput(f"{what} is empty; say in a few words what it is")
+        raise InvalidInput(f"{what} is empty; say in a few words what it is", "empty", what=what)
     return text
 
 

@@ -43,25 +43,34 @@ def checked_text(value: Any, what: str) -> str:
 
 def checked_category(value: str) -> Category:
     if value not in CATEGORIES:
-        raise InvalidInput(f"category {value!r} is none of {', '.join(CATEGORIES)}")
+        raise InvalidInput(
+            f"category {value!r} is none of {', '.join(CATEGORIES)}",
+            "no_such_choice",
+            what="category",
+            given=value,
+        )
     return value
 
 
 def checked_scope(value: str) -> Scope:
     if value not in get_args(Scope):
-        raise InvalidInput(f"scope {value!r} is neither private nor shared")
+        told = f"scope {value!r} is neither private nor shared"
+        raise InvalidInput(told, "no_such_choice", what="scope", given=value)
     return cast(Scope, value)
 
 
 def checked_tier(value: str) -> Tier:
     if value not in get_args(Tier):
-        raise InvalidInput(f"tier {value!r} is none of {', '.join(get_args(Tier))}")
+        told = f"tier {value!r} is none of {', '.join(get_args(Tier))}"
+        raise InvalidInput(told, "no_such_choice", what="tier", given=value)
     return cast(Tier, value)
 
 
 def checked_importance(value: float | None) -> float | None:
     if value is not None and not 1 <= _number(value, "importance") <= 10:
-        raise InvalidInput(f"importance {value} is not between 1 (mundane) and 10 (critical)")
+        raise InvalidInput(
+            f"importance {value} is not between 1 (mundane) and 10 (critical)", "no_importance"
+        )
     return value
 
 
@@ -98,7 +107,8 @@ def checked_state(value: str) -> State:
     try:
         return State(value)
     except ValueError:
-        raise InvalidInput(f"state {value!r} is none of {', '.join(State)}") from None
+        told = f"state {value!r} is none of {', '.join(State)}"
+        raise InvalidInput(told, "no_such_choice", what="state", given=value) from None
 
 
 def checked_content(value: str) -> str:
@@ -135,7 +145,8 @@ def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
         for tag in values
     )
     if len(tags) > TAGS:
-        raise InvalidInput(f"{len(tags)} tags; at most {TAGS} fit a memory")
+        told = f"{len(tags)} tags; at most {TAGS} fit a memory"
+        raise InvalidInput(told, "too_many_tags", count=len(tags), most=TAGS)
     return tuple(tags)
 
 
@@ -163,7 +174,10 @@ def checked_time(
             return stretch[end].replace(tzinfo=zone).astimezone(UTC)
         raise InvalidInput(
             f"{what}: {error}; write a date such as 2026-05-08, a month such as 2026-05, a year,"
-            f" a time such as 2026-05-08T14:30{', or yesterday, last week' if now else ''}"
+            f" a time such as 2026-05-08T14:30{', or yesterday, last week' if now else ''}",
+            "no_time",
+            what=what,
+            given=str(value)[:40],
         ) from error
 
 
@@ -185,7 +199,9 @@ def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) ->
         is_over = stretch or Dates(str(value), now.astimezone(zone)).alone() or OVER in str(error)
         said = f"{str(value)[:40]!r} {OVER}" if is_over else error
         raise InvalidInput(
-            f"expires: {said}; write 30d, 12h, a time to come, tomorrow or in 3 days"
+            f"expires: {said}; write 30d, 12h, a time to come, tomorrow or in 3 days",
+            "expired_already" if is_over else "no_expiry",
+            given=str(value)[:40],
         ) from error
 
 
@@ -238,7 +254,8 @@ def checked_filters(
         here=here,
     )
     if filters.since and filters.until and filters.since >= filters.until:
-        raise InvalidInput(f"since {since} is not before until {until}")
+        told = f"since {since} is not before until {until}"
+        raise InvalidInput(told, "no_stretch", since=str(since), until=str(until))
     return filters
 
 

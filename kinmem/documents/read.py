@@ -60,7 +60,7 @@ def read(given: Given) -> Document:
     else:
         document = _written(given, size, what)
     if not VISIBLE.search(document.text):
-        raise Unreadable(what, "there is no text in it")
+        raise Unreadable(what, "there is no text in it", "no_text")
     length = len(document.text.encode("utf-8", "replace"))
     if length > TEXT_BYTES:
         raise TooLarge(what, length, TEXT_BYTES)
@@ -163,7 +163,7 @@ def decoded(data: bytes, what: str) -> tuple[str, str]:
         return _strictly(data, wide, what), wide
     head = data[:LOOKED_AT]
     if len(BINARY.findall(head)) > MOST_BINARY * len(head):
-        raise Unreadable(what, "it is no text (a program, a picture or an archive?)")
+        raise Unreadable(what, "it is no text (a program, a picture or an archive?)", "no_text")
     try:
         return data.decode("utf-8"), "utf-8"
     except UnicodeDecodeError:
@@ -183,7 +183,9 @@ def _strictly(data: bytes, encoding: str, what: str) -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        raise Unreadable(what, f"it begins like {encoding} but is damaged") from error
+        raise Unreadable(
+            what, f"it begins like {encoding} but is damaged", "damaged_file"
+        ) from error
 
 
 def _wide(data: bytes) -> str | None:
@@ -233,6 +235,7 @@ def read_pdf(data: bytes, what: str) -> tuple[str, str, list[int], int]:
             what,
             f"none of its {len(pages)} pages has text; if they are pictures of pages, let a program"
             " for text recognition (OCR) read them first",
+            "no_text",
         )
     return "".join(parts), _pdf_title(reader), pages, empty
 
@@ -247,10 +250,14 @@ def _opened_pdf(data: bytes, what: str) -> "PdfReader":
     except Exception as error:  # pypdf documents no common base for errors of damaged files
         logger.info("pypdf: %s", error)
         if b"/Encrypt" in data:
-            raise Unreadable(what, "it is encrypted; save a copy without a password") from error
-        raise Unreadable(what, "it is damaged; open it and save it again") from error
+            raise Unreadable(
+                what, "it is encrypted; save a copy without a password", "encrypted"
+            ) from error
+        raise Unreadable(
+            what, "it is damaged; open it and save it again", "damaged_file"
+        ) from error
     if locked:
-        raise Unreadable(what, "it is encrypted; save a copy without a password")
+        raise Unreadable(what, "it is encrypted; save a copy without a password", "encrypted")
     return reader
 
 
@@ -263,7 +270,9 @@ def _pdf_pages(reader: "PdfReader", what: str) -> "list[PageObject]":
     except Unreadable:
         raise
     except Exception as error:
-        raise Unreadable(what, "it is damaged; open it and save it again") from error
+        raise Unreadable(
+            what, "it is damaged; open it and save it again", "damaged_file"
+        ) from error
 
 
 def _page_text(page: "PageObject") -> str:

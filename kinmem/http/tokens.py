@@ -118,7 +118,7 @@ class Tokens:
 
     def _add(self, kin: str, note: str | None, days: int | None, scope: Scope) -> str:
         if days is not None and not 1 <= days <= 36500:
-            raise InvalidInput(f"a token cannot last {days} days; use 1 to 36,500")
+            raise InvalidInput(f"a token cannot last {days} days; use 1 to 36,500", "no_days")
         id, now = secrets.token_hex(4), self._clock()
         text = f"kmk_{id}_{secrets.token_urlsafe(32)}"
         token = Token(

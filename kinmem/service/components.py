@@ -97,7 +97,8 @@ class CurrentPlace:
             return None
         place = meant(clean(wanted, "place", PLACE_BYTES), self._store.places())
         if place is None:
-            raise InvalidInput(f"place {wanted!r} is no project known, and in no git repository")
+            told = f"place {wanted!r} is no project known, and in no git repository"
+            raise InvalidInput(told, "no_project", given=wanted)
         return place
 
     def placed(self, note: Note) -> Note:

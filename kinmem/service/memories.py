@@ -274,7 +274,8 @@ class Memories:
         ranks like the Kin's own. A person's decision."""
         memory = self._store.get(memory_id)
         if memory.kin == self._store.kin:
-            raise InvalidInput(f"memory {memory_id} is this Kin's own and needs no confirmation")
+            told = f"memory {memory_id} is this Kin's own and needs no confirmation"
+            raise InvalidInput(told, "own_already")
         self._store.others.confirm(memory.id)
         return memory
 

@@ -220,7 +220,8 @@ class Storing:
         old = self._store.get(memory_id)
         if old.state == State.DELETED and changes.get("archived") is not False:
             raise InvalidInput(
-                f"memory {memory_id} is forgotten; archived=false brings it back first"
+                f"memory {memory_id} is forgotten; archived=false brings it back first",
+                "forgotten",
             )
         if not trusted:
             self._refuse_orders(old, changes)
@@ -280,7 +281,8 @@ class Storing:
         if old.is_held:
             raise InvalidInput(
                 f"memory {old.id} is held back until a person has looked at it: kinmem review, or"
-                " kinmem update --trust. Tell your user"
+                " kinmem update --trust. Tell your user",
+                "held_back",
             )
         why = self._learn.why_held(self._border.passed(changes))
         was = {"content": old.content, "subject": old.subject, "tags": old.manual_tags}
@@ -289,7 +291,8 @@ class Storing:
         if why and not (accepted and not self._learn.why_held(_fresh(old, changes))):
             raise InvalidInput(
                 f"the new text {why}, and would be obeyed by whoever recalls it; the memory stays"
-                " as it was. Tell your user: kinmem update --trust changes it all the same"
+                " as it was. Tell your user: kinmem update --trust changes it all the same",
+                "reads_like_an_order",
             )
 
     def _checked(self, old: Memory, given: dict[str, Any]) -> tuple[dict[str, Any], Chunks | None]:

@@ -62,7 +62,8 @@ class Planner:
             kept = {(id, line.write) for id, lines in about.items() for line in lines}
             if not chosen & kept:
                 raise InvalidInput(
-                    f"{_named(meant)} is undone already; undo the undoing to redo it"
+                    f"{_named(meant)} is undone already; undo the undoing to redo it",
+                    "undone_already",
                 )
             chosen &= kept
             taken = {
@@ -187,11 +188,13 @@ class Planner:
         oldest = min(line.at for lines in taken.values() for line in lines)
         if oldest < self._clock() - self._window:
             days = self._window.days
-            raise InvalidInput(f"it was done more than {days} days ago (KINMEM_PURGE_DAYS)")
+            told = f"it was done more than {days} days ago (KINMEM_PURGE_DAYS)"
+            raise InvalidInput(told, "done_long_ago", days=days)
         lost = sorted(id for id in taken if id not in memories)
         if not memories:
             raise InvalidInput(
-                f"what was erased cannot come back: {', '.join(lost)}; name another write"
+                f"what was erased cannot come back: {', '.join(lost)}; name another write",
+                "erased",
             )
         fields = {id: self._fields(taken[id], memory) for id, memory in memories.items()}
         for id, values in fields.items():
@@ -289,7 +292,8 @@ def _lets_last(line: Event) -> bool:
 def _forgotten(lines: Sequence[Event], what: str) -> InvalidInput:
     return InvalidInput(
         f"what was erased cannot come back: {what} of {lines[0].memory_id} before"
-        f" {_named(lines)} named what is forgotten; name another write"
+        f" {_named(lines)} named what is forgotten; name another write",
+        "erased",
     )
 
 

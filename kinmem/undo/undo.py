@@ -136,7 +136,8 @@ class Undo:
             lines = past.batch(what) or self._latest_of(what)
         if not lines:
             raise InvalidInput(
-                f"there is no write, batch or memory {what!r} to undo; history shows them"
+                f"there is no write, batch or memory {what!r} to undo; history shows them",
+                "nothing_to_undo",
             )
         return lines
 
@@ -261,7 +262,8 @@ def _refuse_release(plan: Plan) -> None:
         if (now.is_held and not then.is_held) or (now.holds_back and not then.holds_back):
             raise InvalidInput(
                 f"memory {id} is held back, and this would release it, which only a person may do:"
-                " kinmem undo. Tell your user"
+                " kinmem undo. Tell your user",
+                "held_back",
             )
 
 

@@ -96,7 +96,8 @@ class Reviewer:
         if not releases and any(issue.type == "quarantined" for issue in refused):
             raise InvalidInput(
                 "what is held back stays in the review until a person has looked at it: kinmem"
-                " review --refuse"
+                " review --refuse",
+                "held_back",
             )
         return (*settled, *(refuse_issue(self._store, issue) for issue in refused))
 
@@ -124,7 +125,8 @@ class Reviewer:
         if id not in self._issues:
             self._found(Filters(), None, None)  # it may be of an earlier process
         if id not in self._issues:
-            raise InvalidInput(f"no issue has the id {id!r} now; review again, things have changed")
+            told = f"no issue has the id {id!r} now; review again, things have changed"
+            raise InvalidInput(told, "reviewed_before")
         return self._issues[id]
 
 
@@ -173,7 +175,8 @@ def apply_issue(
         if not releases:
             raise InvalidInput(
                 f"memory {memory.id} reads like an order to an assistant, and only a person may"
-                f" release it: kinmem review --apply {issue.id} --keep {memory.id}"
+                f" release it: kinmem review --apply {issue.id} --keep {memory.id}",
+                "held_back",
             )
         return _done(store, issue, [_released(memory, store.documents.text(memory.id))], memory)
     if issue.suggestion == "update":
@@ -206,7 +209,8 @@ def _present(store: Store, issue: Issue) -> list[Memory]:
 
 def _changed(issue: Issue) -> InvalidInput:
     return InvalidInput(
-        f"the memories of issue {issue.id} were changed since the review; review again"
+        f"the memories of issue {issue.id} were changed since the review; review again",
+        "reviewed_before",
     )
 
 
@@ -274,7 +278,9 @@ def _own(store: Store, memories: Sequence[Memory]) -> None:
         if memory.kin != store.kin:
             raise InvalidInput(
                 f"memory {memory.id} belongs to {memory.kin}, who alone may change it;"
-                " keep that one, or refuse the issue"
+                " keep that one, or refuse the issue",
+                "of_another_kin",
+                kin=memory.kin,
             )
 
 
@@ -288,7 +294,8 @@ def _rewritten(memory: Memory, issue: Issue, text: str | None, embedder: Embedde
     if text is None:
         raise InvalidInput(
             f"nobody knows what memory {memory.id} should say now; write it with update_memory,"
-            " forget it, or refuse the issue"
+            " forget it, or refuse the issue",
+            "nothing_suggested",
         )
     content = checked_content(text)
     fields = {

@@ -50,17 +50,19 @@ class Language:
         return self.words.get(f"{family}.{value}") or value.replace("_", " ")
 
     def error(self, error: KinmemError) -> str:
-        """Return what went wrong, by the kind of error and its details, else by its code; what only
-        its message says stays in English."""
-        if (exact := f"wrong.{type(error).__name__}") in self.words:
-            told = {name: self._detail(value) for name, value in error.details.items()}
+        """Return what went wrong, by the case or the kind of error and its details, else by its
+        code; what only its message says stays in English."""
+        if (exact := f"wrong.{error.case or type(error).__name__}") in self.words:
+            told = {name: self._detail(name, value) for name, value in error.details.items()}
             return self.text(exact, **told)
         kind = "storage" if error.code.startswith("storage_") else error.code
         key = f"error.{kind}"
         return self.text(key if key in self.words else "error.error", why=str(error))
 
-    def _detail(self, value: str | int) -> str:
-        return self.number(value) if isinstance(value, int) else self.name("field", value)
+    def _detail(self, name: str, value: str | int) -> str:
+        if isinstance(value, int):
+            return self.number(value)
+        return self.name("field", value) if name == "what" else value
 
     def finding(self, issue: Issue) -> str:
         """Return what a review found; in its own words if a model did."""

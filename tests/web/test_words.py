@@ -1,5 +1,6 @@
 """The two catalogues of the page, the files that others have written, and their sizes."""
 
+import ast
 import hashlib
 import re
 import tomllib
@@ -34,6 +35,8 @@ NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
 FAMILIES = re.compile(r"""name\(\s*["'](\w+)["']|["']((?:\w+\.)+)["']\s*[+~]|f["']((?:\w+\.)+)\{""")
 
 
+# Behind which argument of an error the case stands.
+CASE_AT = {"InvalidInput": 1, "Unreadable": 2}
 ERRORS = [
     KeySpent(),
     TooLarge("content", 2, 1),
@@ -166,6 +169,31 @@ def test_what_an_error_names_is_in_its_text(error: KinmemError) -> None:
     text = language("de").words[f"wrong.{type(error).__name__}"]
     assert fields(text) <= error.details.keys()
     assert "{" not in language("de").error(error)
+
+
+def test_every_case_of_an_error_has_words_for_its_details() -> None:
+    cases: dict[str, set[str]] = {}
+    for path in (ROOT / "kinmem").rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(call.func, "id", "") if isinstance(call, ast.Call) else ""
+            if isinstance(call, ast.Call) and name in CASE_AT:
+                details = {str(one.arg) for one in call.keywords} or {"file"}
+                cases |= dict.fromkeys(_texts(call.args[CASE_AT[name] :]), details)
+
+    words = language("de").words
+    told = {key.removeprefix("wrong.") for key in words if key.startswith("wrong.")}
+    assert cases.keys() == {case for case in told if case.islower()}
+    for case, details in cases.items():
+        assert fields(words[f"wrong.{case}"]) <= details, case
+
+
+def _texts(nodes: list[ast.expr]) -> set[str]:
+    return {
+        one.value
+        for node in nodes
+        for one in ast.walk(node)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    }
 
 
 def test_every_finding_of_a_review_has_words() -> None:

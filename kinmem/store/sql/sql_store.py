@@ -374,7 +374,8 @@ def position(cursor: str, sort: Sort) -> tuple[Any, str]:
     )
     if made_for != sort or not fitting or not isinstance(id, str) or not id.isascii():
         raise InvalidInput(
-            "cursor is none that an earlier page of just this listing gave; leave it out"
+            "cursor is none that an earlier page of just this listing gave; leave it out",
+            "no_such_page",
         )
     return key, id
 

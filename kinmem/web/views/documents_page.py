@@ -55,7 +55,7 @@ class Uploads:
         with self._lock:
             found = self._waiting.get(key)
             if found is None or found.session != session:
-                raise InvalidInput("that file no longer waits; choose it again")
+                raise InvalidInput("that file no longer waits; choose it again", "file_gone")
             return self._waiting.pop(key)
 
 
@@ -105,7 +105,7 @@ def _document(asked: Asked, upload: Upload) -> Mapping[str, Any]:
 
 def _exported(asked: Asked, upload: Upload) -> Mapping[str, Any]:
     if not asked.may("admin"):
-        raise InvalidInput("an import takes a session of scope admin")
+        raise InvalidInput("an import takes a session of scope admin", "no_import")
     with tempfile.NamedTemporaryFile() as file:
         file.write(upload.data)
         file.flush()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinmem.conversation.sanitize import restored
-from kinmem.errors import InvalidInput, KinmemError, VersionConflict
+from kinmem.errors import InvalidInput, VersionConflict
 from kinmem.models import CATEGORIES, Memory
 from kinmem.web.render import visible
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, number_in
@@ -47,8 +47,8 @@ def save(asked: Asked) -> Answer:
         problem = asked.language.text("edit.conflict")
         # What somebody else has changed since is kept, unless it was typed over here.
         return _form(asked, memory, {**known, **typed}, known, problem, 409)
-    except (InvalidInput, ValueError) as error:
-        told = asked.language.error(error) if isinstance(error, KinmemError) else str(error)
+    except InvalidInput as error:
+        told = asked.language.error(error)
         return _form(asked, memory, {**known, **typed}, known, told, 400)
     write = asked.service.history(memory.id, 1)[0].write
     return Done(f"/memory/{memory.id}", Notice("did.edited", undo=(write,)))
@@ -105,9 +105,16 @@ def _one_ending(text: str) -> str:
 
 def _stored(name: str, value: str) -> Any:
     if name == "importance":
-        return float(value.replace(",", ".")) if value else None
+        return _number(value) if value else None
     if name == "tags":
         return tuple(filter(None, map(str.strip, value.split(","))))
-    if name == "place":
-        return value  # an empty name is everywhere
+    if name in ("place", "content"):
+        return value  # an empty name is everywhere; an empty text is refused
     return value or None
+
+
+def _number(value: str) -> float:
+    try:
+        return float(value.replace(",", "."))
+    except ValueError:
+        raise InvalidInput(f"importance {value[:40]!r} is no number", "no_importance") from None

@@ -95,11 +95,12 @@ def _tokens(asked: Asked) -> Sequence[Token]:
 
 def add_token(asked: Asked) -> Answer:
     if not _is_at_the_machine(asked):
-        raise InvalidInput("only who has opened the page with kinmem web makes tokens")
+        told = "only who has opened the page with kinmem web makes tokens"
+        raise InvalidInput(told, "not_at_the_machine")
     given, scope = asked.given("days"), asked.given("scope")
     days = number_in(given)
     if given is not None and days is None:
-        raise InvalidInput(f"{given[:40]!r} is no number of days")
+        raise InvalidInput(f"{given[:40]!r} is no number of days", "no_days")
     tokens = tokens_of(asked.service.settings, asked.service.clock)
     made = tokens.add(
         asked.given("kin") or asked.service.kin,
@@ -113,7 +114,7 @@ def add_token(asked: Asked) -> Answer:
 def revoke_token(asked: Asked) -> Answer:
     id = asked.given("id") or ""
     if id not in {token.id for token in _tokens(asked)}:
-        raise InvalidInput(f"no token has the id {id!r}")
+        raise InvalidInput(f"no token has the id {id!r}", "no_token", given=id)
     tokens_of(asked.service.settings, asked.service.clock).revoke(id)
     return Done(KINS, Notice("kins.is_revoked"))
 

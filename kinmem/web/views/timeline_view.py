@@ -77,7 +77,9 @@ def _chosen(asked: Asked, days: Mapping[date, int]) -> tuple[date | None, date]:
         day = date.fromisoformat(given)
     except ValueError:
         raise InvalidInput(
-            f"{given!r} is neither a day (2026-05-17) nor a month (2026-05)"
+            f"{given!r} is neither a day (2026-05-17) nor a month (2026-05)",
+            "no_day",
+            given=given[:40],
         ) from None
     return day, day.replace(day=1)
 
