@@ -19,6 +19,7 @@ from kinmem.settings import load
 from kinmem.store.sqlite import disk, owner_file
 from kinmem.store.sqlite.owner_file import OUTERMOST, OWNER, Owner, give_back, take
 from kinmem.wiring.open_home import lock_told
+from tests.keys import has_processes
 from tests.processes import REPOSITORY
 
 
@@ -148,6 +149,7 @@ def test_a_file_system_without_locks_is_used_then(
         memory.sleep()
 
 
+@has_processes
 def test_a_hooks_worker_does_not_linger_and_is_told_from_others(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
