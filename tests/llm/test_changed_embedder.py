@@ -279,6 +279,7 @@ def rows(width: int, count: int) -> Vectors:
     return np.eye(width, dtype=np.float32)[np.arange(count) % width]
 
 
+@pytest.mark.usefixtures("judge_off")
 def test_the_new_embedder_takes_over_once(home: Path, service_of: Open) -> None:
     """What is memorized afterwards lacks both vectors, and undoes nothing."""
     store = service_of("ana", resident=False).store
