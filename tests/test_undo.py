@@ -18,7 +18,7 @@ from tests.random_writes import LONG, Writer, opened
 from tests.store.soundness import everything, problems
 from tests.sweeps import rounds
 
-SEEDS = range(int(os.environ.get("UNDO_SEEDS", rounds(12, 3))))
+SEEDS = range(int(os.environ.get("UNDO_SEEDS", rounds(6, 3))))
 STEPS = 40
 UNTOLD = {field.name: field.default for field in fields(Memory) if field.name in COMPUTED}
 

@@ -259,7 +259,7 @@ class ThreeKins(RuleBasedStateMachine):
 
 
 ThreeKins.TestCase.settings = settings(
-    max_examples=rounds(100, 3),
+    max_examples=rounds(100, 5),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),
