@@ -302,6 +302,20 @@ def test_several_last_things_are_undone_at_once(memory: Service) -> None:
     assert [one.content for one in memory.list_memories().memories] == ["one apple"]
 
 
+def test_what_has_no_effect_any_more_is_undone_as_well(
+    memory: Service, clock: MovableClock
+) -> None:
+    id = str(memory.memorize("Bob drinks tea").id)
+    memory.update_memory(id, expires="1d")
+    created, updated = (line.write for line in reversed(memory.history(id)))
+    clock.advance(days=2)
+    memory.sleep(["expire"])
+    memory.undo(id)  # which also lets it last
+
+    assert memory.undo(updated).batch is not None
+    assert memory.undo(created).became == {id: "gone"}
+
+
 def test_a_dry_run_changes_nothing(memory: Service) -> None:
     id = str(memory.memorize("Bob drinks tea").id)
     revision = memory.store.revision

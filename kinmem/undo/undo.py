@@ -205,7 +205,11 @@ class Undo:
         """Carry out the plan in one transaction, then one more for each memory whose links
         change."""
         batch = batch_name("undo")
-        changes = [self._change(id, fields, plan) for id, fields in plan.fields.items()]
+        changes = [
+            self._change(id, fields, plan)
+            for id, fields in plan.fields.items()
+            if fields or id not in plan.links
+        ]
         settled = self._settled(plan)
         if changes or settled:
             self._store.apply(Batch(changes=changes, settled=settled, name=batch))

@@ -230,7 +230,8 @@ def _change(
     at: datetime,
     batch: str | None,
 ) -> Memory:
-    """Set these fields and return the updated memory. Writes nothing if nothing changes."""
+    """Set these fields and return the updated memory. Writes nothing if nothing changes, unless it
+    reverts earlier writes, which would still count as in force."""
     found = file.find(db, change.id)
     if found is None:
         raise MemoryNotFound(change.id)
@@ -238,7 +239,7 @@ def _change(
     if change.version is not None and old.version != change.version:
         raise VersionConflict(change.id, change.version, old.version)
     changed = {name: value for name, value in fields.items() if getattr(old, name) != value}
-    if not changed:
+    if not changed and not change.reverts:
         return old
     if "state" in changed:
         changed.setdefault("state_at", at)
@@ -253,7 +254,8 @@ def _change(
 
 
 def _lines(old: Memory, change: Change, changed: Mapping[str, Any]) -> list[Line]:
-    """Return the history lines of a change. A change of scope gets a line of its own."""
+    """Return the history lines of a change: one without fields if it only reverts writes. A change
+    of scope gets a line of its own."""
     moved = {name: value for name, value in changed.items() if name == "scope"}
     other = {name: value for name, value in changed.items() if name != "scope"}
     return [
@@ -266,7 +268,7 @@ def _lines(old: Memory, change: Change, changed: Mapping[str, Any]) -> list[Line
             change.reverts,
         )
         for action, after in ((change.action, other), ("moved", moved))
-        if after
+        if after or (not changed and action == change.action)
     ]
 
 
