@@ -377,6 +377,30 @@ def test_a_contradiction_goes_with_the_text_that_spoke_against_a_memory(
         assert len(memory.store.decisions.conflicts()) == 1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("Bob lives in Berlin. He likes tea.", id="with more"),
+        pytest.param("I think Bob lives in Berlin", id="in other words"),
+        pytest.param("Bob lives in the capital of Germany", id="without its name"),
+        pytest.param("Bob lives in Berlin in May", id="beside many that are nearer"),
+    ],
+)
+def test_a_contradiction_stays_while_the_text_still_speaks_of_it(
+    home: Path, clock: MovableClock, text: str
+) -> None:
+    with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
+        memory.memorize("Bob lives in Paris")
+        id = str(memory.memorize("Bob lives in Berlin").id)
+        for verb in "visits paints likes draws maps films leaves knows sees hears sells buys".split():
+            for who in ("Anna", "Karl", "Otto"):
+                memory.memorize(f"{who} {verb} Berlin in May")
+
+        memory.update_memory(id, content=text)
+
+        assert len(memory.store.decisions.conflicts()) == 1
+
+
 def test_a_contradiction_goes_with_what_had_brought_it(home: Path, clock: MovableClock) -> None:
     with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
         memory.memorize("Bob lives in Paris")

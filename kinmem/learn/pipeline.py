@@ -7,7 +7,7 @@ the first line of the file that the function is imported from.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ from kinmem.learn.ask import ask_about
 from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.extract import extract
-from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace
+from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Skip
 from kinmem.learn.screen import Gate, Screen
 from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
@@ -28,6 +28,7 @@ from kinmem.models.places import place_of
 from kinmem.models.turns import Batch, Conflict, Message, Repetition
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.text import words
 from kinmem.validation import Border
 
 # Pairs that are remembered as compared.
@@ -205,11 +206,11 @@ class Learn:
         counts = Counter(COUNTED.get(outcome.status, outcome.status) for outcome in outcomes)
         return +(counts + Counter(echo=screened.echoes))
 
-    def corrected(self, memory: Memory) -> None:
-        """Compare a memory that has just got another text with the stored ones, as `note` would
-        have compared that text. A review asks about what cannot be so beside it, and no longer
-        about what only its former text spoke against; nothing ends, since only this one was said
-        to be wrong."""
+    def corrected(self, memory: Memory, former: str) -> None:
+        """Compare a memory that has just got another text than `former` with the stored ones, as
+        `note` would have compared that text. A review asks about what cannot be so beside it, and
+        no longer about what clearly only its former text spoke against; nothing ends, since only
+        this one was said to be wrong."""
         vectors = self._store.index.first_vectors(self._embedder.name, [memory.id])
         if memory.id not in vectors or memory.is_document or memory.state not in LIVE:
             return
@@ -222,12 +223,30 @@ class Learn:
             pair = {stored.newer, stored.older}
             if (stored.newer, stored.older) in now:
                 settled[stored.id] = "open"  # of an earlier text
-            elif stored.status == "open" and memory.id in pair:
-                alone = [neighbour for neighbour in near if neighbour[0].id in pair]
-                if not self._conflicts(memory, alone):
-                    settled[stored.id] = "kept_both"
+            elif (
+                stored.status == "open"
+                and memory.id in pair
+                and self._is_settled(memory, former, pair - {memory.id}, near)
+            ):
+                settled[stored.id] = "kept_both"
         if conflicts or settled:
             self._store.apply(Batch(conflicts=conflicts, settled=settled))
+
+    def _is_settled(
+        self, memory: Memory, former: str, other: Collection[str], near: Sequence[Neighbour]
+    ) -> bool:
+        """Return whether nothing is left to ask about a memory and the `other`. What was only
+        worded otherwise or added to may escape the comparison, so the question stays while the new
+        text has a word that only the former one had, or all that the two had in common."""
+        alone = [neighbour for neighbour in near if neighbour[0].id in other]
+        verdict = self._compare.verdict(memory, alone)
+        if isinstance(verdict, Skip):
+            return True
+        said, was = set(words(memory.content)), set(words(former))
+        against = [set(words(known.content)) for known in self._store.memories(other).values()]
+        return isinstance(verdict, Keep) and all(
+            not said & (was - known) and not was & known <= said for known in against
+        )
 
     def _conflicts(self, memory: Memory, near: Sequence[Neighbour]) -> list[Conflict]:
         """Return with which of its neighbours a memory cannot be so."""

@@ -249,7 +249,7 @@ class Storing:
             self._renewal.of_texts([memory_id], tags=old.tagged_at is not None)
             changed = self._store.get(memory_id)
             if changed.content != old.content:
-                self._learn.corrected(changed)
+                self._learn.corrected(changed, old.content)
         return self._renewal.of_rank(memory_id) if RANKED & changes.keys() else changed
 
     def _many(

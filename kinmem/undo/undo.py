@@ -58,9 +58,10 @@ class Undo:
         window: timedelta,
         clock: Clock,
         judge: Judge | None,
-        compare: Callable[[Memory], None],
+        compare: Callable[[Memory, str], None],
     ) -> None:
-        """`compare` is given each memory that has got another text; see Learn.corrected."""
+        """`compare` is given each memory that has got another text, and the former text; see
+        Learn.corrected."""
         self._store = store
         self._embedder = embedder
         self._naming = Naming(judge)
@@ -216,7 +217,7 @@ class Undo:
         for id, links in plan.links.items():
             self._store.links.restore(id, links, batch=batch, reverts=plan.reverts[id])
         for memory in self._store.memories([one.id for one in changes if one.chunks]).values():
-            self._compare(memory)
+            self._compare(memory, plan.memories[memory.id].content)
         return batch
 
     def _change(self, id: str, fields: Mapping[str, Any], plan: Plan) -> Change:
