@@ -392,7 +392,7 @@ def test_a_contradiction_stays_while_the_text_still_speaks_of_it(
     with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
         memory.memorize("Bob lives in Paris")
         id = str(memory.memorize("Bob lives in Berlin").id)
-        for verb in "visits paints likes draws maps films leaves knows sees hears sells buys".split():
+        for verb in "visits paints likes draws maps films leaves knows sees hears".split():
             for who in ("Anna", "Karl", "Otto"):
                 memory.memorize(f"{who} {verb} Berlin in May")
 
