@@ -358,22 +358,24 @@ def test_a_settled_contradiction_is_open_again(home: Path, clock: MovableClock) 
 
 
 @pytest.mark.parametrize("leaves", ["by undo", "by another update"])
+@pytest.mark.parametrize("who", ["Bob", "I"])
 def test_a_contradiction_goes_with_the_text_that_spoke_against_a_memory(
-    home: Path, clock: MovableClock, leaves: str
+    home: Path, clock: MovableClock, leaves: str, who: str
 ) -> None:
+    lives, likes = ("lives", "likes") if who == "Bob" else ("live", "like")
     with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
-        memory.memorize("Bob lives in Paris")
-        id = str(memory.memorize("Bob likes tea").id)
-        memory.update_memory(id, content="Bob lives in Berlin")
+        memory.memorize(f"{who} {lives} in Paris")
+        id = str(memory.memorize(f"{who} {likes} tea").id)
+        memory.update_memory(id, content=f"{who} {lives} in Berlin")
         assert len(memory.store.decisions.conflicts()) == 1
 
         if leaves == "by undo":
             memory.undo()
         else:
-            memory.update_memory(id, content="Bob likes coffee")
+            memory.update_memory(id, content=f"{who} {likes} coffee")
 
         assert memory.store.decisions.conflicts() == []
-        memory.update_memory(id, content="Bob lives in Berlin")
+        memory.update_memory(id, content=f"{who} {lives} in Berlin")
         assert len(memory.store.decisions.conflicts()) == 1
 
 

@@ -28,7 +28,7 @@ from kinmem.models.places import place_of
 from kinmem.models.turns import Batch, Conflict, Message, Repetition
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.text import words
+from kinmem.text import content_terms
 from kinmem.validation import Border
 
 # Pairs that are remembered as compared.
@@ -237,15 +237,16 @@ class Learn:
     ) -> bool:
         """Return whether nothing is left to ask about a memory and the `other`. What was only
         worded otherwise or added to may escape the comparison, so the question stays while the new
-        text has a word that only the former one had, or all that the two had in common."""
+        text has a word that only the former one had, or all that the two had in common. Words that
+        carry no meaning by themselves do not count."""
         alone = [neighbour for neighbour in near if neighbour[0].id in other]
         verdict = self._compare.verdict(memory, alone)
         if isinstance(verdict, Skip):
             return True
-        said, was = set(words(memory.content)), set(words(former))
-        against = [set(words(known.content)) for known in self._store.memories(other).values()]
-        return isinstance(verdict, Keep) and all(
-            not said & (was - known) and not was & known <= said for known in against
+        said, was = content_terms(memory.content), content_terms(former)
+        against = [content_terms(known.content) for known in self._store.memories(other).values()]
+        return isinstance(verdict, Keep) and not any(
+            said & (was - known) or (was & known and was & known <= said) for known in against
         )
 
     def _conflicts(self, memory: Memory, near: Sequence[Neighbour]) -> list[Conflict]:
