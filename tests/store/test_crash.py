@@ -29,7 +29,7 @@ from tests.store.contract import (
 from tests.store.soundness import problems
 from tests.sweeps import rounds
 
-ROUNDS = rounds(300, 10)
+ROUNDS = rounds(300, 20)
 
 
 @pytest.mark.slow

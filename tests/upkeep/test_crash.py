@@ -8,7 +8,7 @@ import pytest
 from tests.processes import run
 from tests.sweeps import rounds
 
-ROUNDS = rounds(300, 14)
+ROUNDS = rounds(300, 20)
 
 
 @pytest.mark.slow
