@@ -7,7 +7,7 @@ the first line of the file that the function is imported from.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -220,34 +220,34 @@ class Learn:
         now = {(one.newer, one.older) for one in conflicts}
         settled = {}
         for stored in self._store.decisions.conflicts(all=True):
-            pair = {stored.newer, stored.older}
             if (stored.newer, stored.older) in now:
                 settled[stored.id] = "open"  # of an earlier text
             elif (
                 stored.status == "open"
-                and memory.id in pair
-                and self._is_settled(memory, former, pair - {memory.id}, near)
+                and memory.id in (stored.newer, stored.older)
+                and self._is_settled(memory, former, stored.other(memory.id), near)
             ):
                 settled[stored.id] = "kept_both"
         if conflicts or settled:
             self._store.apply(Batch(conflicts=conflicts, settled=settled))
 
     def _is_settled(
-        self, memory: Memory, former: str, other: Collection[str], near: Sequence[Neighbour]
+        self, memory: Memory, former: str, other: str, near: Sequence[Neighbour]
     ) -> bool:
         """Return whether nothing is left to ask about a memory and the `other`. What was only
         worded otherwise or added to may escape the comparison, so the question stays while the new
         text has a word that only the former one had, or all that the two had in common. Words that
         carry no meaning by themselves do not count."""
-        alone = [neighbour for neighbour in near if neighbour[0].id in other]
+        alone = [neighbour for neighbour in near if neighbour[0].id == other]
         verdict = self._compare.verdict(memory, alone)
-        if isinstance(verdict, Skip):
+        if not isinstance(verdict, Keep):
+            return isinstance(verdict, Skip)
+        against = self._store.memories([other]).get(other)
+        if against is None:
             return True
-        said, was = content_terms(memory.content), content_terms(former)
-        against = [content_terms(known.content) for known in self._store.memories(other).values()]
-        return isinstance(verdict, Keep) and not any(
-            said & (was - known) or (was & known and was & known <= said) for known in against
-        )
+        known, said, was = map(content_terms, (against.content, memory.content, former))
+        common = was & known
+        return not (said & (was - known) or (common and common <= said))
 
     def _conflicts(self, memory: Memory, near: Sequence[Neighbour]) -> list[Conflict]:
         """Return with which of its neighbours a memory cannot be so."""

@@ -162,6 +162,10 @@ class Conflict:
     at: datetime | None = None
     id: int = 0
 
+    def other(self, id: str) -> str:
+        """Return the memory that is not `id`."""
+        return self.newer if self.older == id else self.older
+
 
 @dataclass(frozen=True, slots=True)
 class Repetition:

@@ -231,7 +231,7 @@ class Memories:
         and of those that a review asks about beside this one. Loads no model."""
         embedder, index = self._tools.embedder, self._store.index
         asked = [
-            conflict.newer if conflict.older == memory_id else conflict.older
+            conflict.other(memory_id)
             for conflict in self._store.decisions.conflicts()
             if memory_id in (conflict.newer, conflict.older)
         ]

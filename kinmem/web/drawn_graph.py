@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -38,12 +38,13 @@ class Node:
     """The page about it."""
     tier: str = ""
     """Of a memory."""
-    name: str = field(init=False)
-    """The label where it stands among others."""
 
-    def __post_init__(self) -> None:
-        cut = f"{self.label[:NAME].rsplit(' ', 1)[0]}…" if len(self.label) > NAME else self.label
-        object.__setattr__(self, "name", cut)
+    @property
+    def name(self) -> str:
+        """The label where it stands among others."""
+        if len(self.label) <= NAME:
+            return self.label
+        return f"{self.label[:NAME].rsplit(' ', 1)[0]}…"
 
 
 @dataclass(frozen=True, slots=True)
