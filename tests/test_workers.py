@@ -246,9 +246,9 @@ def test_a_signal_lets_calls_be_answered_and_ends_all(tmp_path: Path) -> None:
             ThreadPoolExecutor(1) as client,
             psycopg.connect(postgres.database_url()) as admin,
         ):
-            admin.execute("SELECT 1 FROM kinmem.revision FOR UPDATE")
+            admin.execute("LOCK TABLE kinmem.memories IN SHARE MODE")
             answer = client.submit(memorize_once, server)
-            await_that(lambda: is_waiting())
+            await_that(lambda: is_waiting(LAST))
             server.process.send_signal(signal.SIGTERM)
             time.sleep(0.5)  # would end it, if nobody waited for the call
             admin.rollback()
@@ -258,23 +258,28 @@ def test_a_signal_lets_calls_be_answered_and_ends_all(tmp_path: Path) -> None:
         assert not any(psutil.pid_exists(worker) for worker in workers)
 
 
+LAST = "the last one is answered"
+
+
 def memorize_once(server: Running) -> str:
     call = {
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": {"name": "memorize", "arguments": {"content": "the last one is answered"}},
+        "params": {"name": "memorize", "arguments": {"content": LAST}},
     }
     status, _, text = server.ask("POST", "/mcp", call, Authorization=server.bearer("ana"))
     assert status == 200
     return text
 
 
-def is_waiting() -> bool:
+def is_waiting(content: str) -> bool:
+    """Whether a call waits for a lock that stores this, and not what works in the background."""
     with psycopg.connect(postgres.database_url()) as admin:
         found = admin.execute(
             "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-            " AND datname = current_database()"
+            " AND datname = current_database() AND strpos(query, %s) > 0",
+            (content,),
         ).fetchone()
     return found is not None
 

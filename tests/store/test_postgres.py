@@ -429,9 +429,11 @@ def ben_by_sql(store_of: Callable[[str], Store]) -> Iterator[psycopg.Connection]
     with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
         [(number,)] = admin.execute("SELECT kin_id FROM kinmem.kins WHERE name = 'ben'").fetchall()
         login = f"kinmem_kin_{number}"
-        if not admin.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (login,)).fetchall():
-            admin.execute(f"CREATE ROLE {login} LOGIN")
-        admin.execute(f"GRANT kinmem_service TO {login}")
+        with admin.transaction():  # of the server: other workers make it for their databases
+            admin.execute("LOCK TABLE pg_authid, pg_auth_members IN SHARE ROW EXCLUSIVE MODE")
+            if not admin.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (login,)).fetchall():
+                admin.execute(f"CREATE ROLE {login} LOGIN")
+            admin.execute(f"GRANT kinmem_service TO {login}")
     parts = urlsplit(postgres.database_url())
     place = parts.netloc.rpartition("@")[2]
     url = urlunsplit(parts._replace(netloc=f"{login}@{place}"))
