@@ -157,14 +157,22 @@ def test_a_home_without_memories_has_nothing_to_back_up(home: Path) -> None:
     assert backups_of(home).daily() is None
 
 
+def is_half_made(home: Path) -> bool:
+    """Whether there is something of a backup that is being made, or was cut short."""
+    folder = home / "backups"
+    return bool(list(folder.glob(".*/*")) or list(folder.glob(".k*")))
+
+
 def test_a_kill_in_a_backup_leaves_whole_backups_only(home: Path) -> None:
     filled(home, "ana", "ben")
     cut = 0
     for round in range(0, 12, rounds(1, 2)):
         process = begun(BACKUP, home)
-        time.sleep(0.02 + 0.017 * round)
+        while not is_half_made(home):  # so far, however slow the machine is
+            time.sleep(0.001)
+        time.sleep(0.017 * round)
         killed(process)
-        cut += bool(list((home / "backups").glob(".*/*")) or list((home / "backups").glob(".k*")))
+        cut += is_half_made(home)
         for one in backups_of(home).listed():
             assert verify(backups_of(home), one.path).problems == []
     assert cut > 0  # some were cut short in the middle

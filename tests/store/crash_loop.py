@@ -13,10 +13,11 @@ import random
 import signal
 import sys
 import time
+from collections import Counter
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from kinmem.models import Chunks, Draft, State
 from kinmem.store.sqlite.store import SqliteStore
@@ -28,8 +29,12 @@ Known = dict[str, Any]
 """By id: [scope, content, state], None once erased."""
 WORDS = "amber birch cedar dune ember fjord glade heath islet jetty knoll lagoon".split()
 MOST_MEMORIES = 150
-SHORT, LONG = 0.03, 1.0
-"""Seconds that writers live at most: longer where a busy machine lets none get anywhere."""
+MOST_LINES = 8
+"""Of each writer that are waited for, however slow the machine is."""
+SECONDS = 0.03
+"""That it lives then at most."""
+MOST_ROUNDS = 20
+"""So many times as many as are asked for: until some were hit before and some after it counted."""
 
 
 def write(home: Path, writer: int, seed: int, pipe: int) -> None:
@@ -80,10 +85,10 @@ def write(home: Path, writer: int, seed: int, pipe: int) -> None:
 def main(home: Path, rounds: int, seed: int) -> None:
     chance = random.Random(seed)
     known: Known = {}
-    told = {"rounds": rounds, "acknowledged": 0, "in_doubt": 0, "took_effect": 0, "two_writers": 0}
+    told = Counter(rounds=0, acknowledged=0, in_doubt=0, took_effect=0, two_writers=0)
     wrong: list[str] = []
-    folder, longest = home / "0", SHORT
-    for at in range(rounds):
+    folder = home / "0"
+    for at in range(rounds * MOST_ROUNDS):
         if len(known) > MOST_MEMORIES or at % 60 == 59:  # or the making of the files is not hit
             folder, known = home / str(at), {}
         writers = [
@@ -91,46 +96,68 @@ def main(home: Path, rounds: int, seed: int) -> None:
             for n in range(chance.choice([1, 1, 2]))
         ]
         told["two_writers"] += len(writers) == 2
-        early = chance.random() < 0.1
-        ready = [] if early else [pipe.readline() for _, pipe in writers]
-        acknowledged = told["acknowledged"]
-        time.sleep(chance.uniform(0, longest))
-        for process, _ in writers:
-            os.kill(process, signal.SIGKILL)
-        for process, _ in writers:
-            os.waitpid(process, 0)
-        wrong += [f"round {at}: {line!r}" for line in ready if b"ready" not in line]
         doubtful: Known = {}
-        for _, pipe in writers:
-            pending: list[Any] | None = None
-            for said in told_by(pipe):
-                if said[0] == "?":
-                    pending = said[1:]
-                elif said[0] == "ok" and pending:
+        for said in struck(writers, chance):
+            pending = None
+            for kind, *what in said:
+                if kind == "?":
+                    pending = what
+                elif kind == "ok" and pending:
                     known[pending[0]], pending = pending[1], None
                     told["acknowledged"] += 1
-                elif said[0] == "error":
-                    wrong.append(f"round {at}: {said[1]}")
+                elif kind == "error":
+                    wrong.append(f"round {at}: {what[0]}")
             if pending:
                 doubtful[pending[0]] = pending[1]
-        slower = told["acknowledged"] == acknowledged and not early
-        longest = min(LONG, longest * 1.2) if slower else max(SHORT, longest * 0.8)
-        with closing(SqliteStore(folder, "ana")) as store:
-            store.index.enroll(TINY, WIDTH)
-            left = {one.id: [one.scope, one.content, one.state] for one in everything(store)}
-            for id, after in doubtful.items():
-                told["in_doubt"] += 1
-                if left.get(id) == after != known.get(id):
-                    known[id] = after
-                    told["took_effect"] += 1
-            known = {id: state for id, state in known.items() if state is not None}
-            for id in known.keys() | left.keys():
-                if known.get(id) != left.get(id):
-                    wrong.append(f"round {at}: {id} {left.get(id)}, not {known.get(id)}")
-            wrong += [f"round {at}: {problem}" for problem in problems(store)]
-        if wrong:
+        known = decided(folder, known, doubtful, told, wrong)
+        told["rounds"] += 1
+        if wrong or told["rounds"] >= rounds and is_telling(told):
             break
     sys.stdout.write(json.dumps({**told, "wrong": wrong[:10]}))
+
+
+def struck(writers: list[tuple[int, BinaryIO]], chance: random.Random) -> list[list[Any]]:
+    """Kill them at any moment, some before they have begun; what each has told by then."""
+    heard: list[list[Any]] = [[] for _ in writers]
+    if chance.random() < 0.9:
+        for lines, (_, pipe) in zip(heard, writers, strict=True):
+            lines += [pipe.readline() for _ in range(chance.randint(1, MOST_LINES))]
+    time.sleep(chance.uniform(0, SECONDS))
+    for process, _ in writers:
+        os.kill(process, signal.SIGKILL)
+    for process, _ in writers:
+        os.waitpid(process, 0)
+    return [
+        [*(json.loads(line) for line in lines if line), *told_by(pipe)]
+        for lines, (_, pipe) in zip(heard, writers, strict=True)
+    ]
+
+
+def is_telling(told: Counter[str]) -> bool:
+    """Whether writers were hit in the middle of something, before it took effect and after it."""
+    enough = told["in_doubt"] > told["rounds"] / 6
+    return enough and 0 < told["took_effect"] < told["in_doubt"]
+
+
+def decided(
+    folder: Path, known: Known, doubtful: Known, told: Counter[str], wrong: list[str]
+) -> Known:
+    """What is known after a look at what is left; all else there is goes to what is wrong."""
+    with closing(SqliteStore(folder, "ana")) as store:
+        store.index.enroll(TINY, WIDTH)
+        left = {one.id: [one.scope, one.content, one.state] for one in everything(store)}
+        for id, after in doubtful.items():
+            told["in_doubt"] += 1
+            if left.get(id) == after != known.get(id):
+                known[id] = after
+                told["took_effect"] += 1
+        known = {id: state for id, state in known.items() if state is not None}
+        at = told["rounds"]
+        for id in known.keys() | left.keys():
+            if known.get(id) != left.get(id):
+                wrong.append(f"round {at}: {id} {left.get(id)}, not {known.get(id)}")
+        wrong += [f"round {at}: {problem}" for problem in problems(store)]
+    return known
 
 
 if __name__ == "__main__":

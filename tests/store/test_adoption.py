@@ -248,7 +248,10 @@ def test_kill_9_in_an_adoption_loses_nothing(
     shutil.copytree(home, template)
     chance, seen = random.Random(1), {"before": 0, "between": 0, "after": 0}
     longest = 0.2
-    for _ in range(rounds(60, 6)):
+    least = rounds(60, 6)
+    for number in range(10 * least):
+        if number >= least and seen["before"] and seen["after"]:
+            break
         shutil.rmtree(home)
         shutil.copytree(template, home)
         for _ in range(chance.choice([1, 1, 3])):

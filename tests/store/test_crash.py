@@ -37,12 +37,11 @@ def test_kill_9_loses_nothing_that_was_answered(home: Path) -> None:
     told = json.loads(run("tests.store.crash_loop", home, ROUNDS, 1))
 
     assert told["wrong"] == []
-    assert told["rounds"] == ROUNDS
-    # Else the writers did not come far enough, or nobody was hit in the middle of something.
-    assert told["acknowledged"] > ROUNDS / 3
-    assert told["in_doubt"] > ROUNDS / 6
+    assert told["rounds"] >= ROUNDS  # more where nobody was hit in the middle of something
+    assert told["acknowledged"] > told["rounds"] / 3
+    assert told["in_doubt"] > told["rounds"] / 6
     assert 0 < told["took_effect"] < told["in_doubt"]
-    assert told["two_writers"] > ROUNDS / 10
+    assert told["two_writers"] > told["rounds"] / 10
 
 
 class Killed(BaseException):
