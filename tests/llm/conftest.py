@@ -41,6 +41,8 @@ def run_each_time(remembered: Remembered, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.fixture(scope="session")
 def litellm_imported() -> None:
-    """Once for all tests: it takes seconds, and warns of its own affairs."""
-    with warnings.catch_warnings(action="ignore"):
-        LitellmEmbedder("openai/text-embedding-3-small").warm()
+    """Once for all tests: it takes seconds, and warns of its own affairs. So does the first
+    request, for which it builds its types."""
+    name = "openai/text-embedding-3-small"
+    with warnings.catch_warnings(action="ignore"), FaultProvider() as provider:
+        LitellmEmbedder(name, api_base=provider.base("ok"), api_key=KEY).embed(["a"])

@@ -209,13 +209,13 @@ def test_one_deadline_holds_for_the_answer_and_its_mending(
     connect: Connect, server: ModelServer
 ) -> None:
     def slowly(prompt: str) -> str:
-        server.over.wait(0.6)
+        server.over.wait(2)
         return "no JSON"
 
     server.replies = slowly
 
-    with pytest.raises(ModelError, match="took longer than the 1 seconds"):
-        connect("ok", deadline_seconds=1).answer("what to drink?", Drink)
+    with pytest.raises(ModelError, match="took longer than the 3 seconds"):
+        connect("ok", deadline_seconds=3).answer("what to drink?", Drink)
 
     assert server.hits["ok"] == 2
 
@@ -232,10 +232,12 @@ def test_limits_hold_on_every_way_litellm_takes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OLLAMA_API_BASE", server.base("elsewhere"))
-    with pytest.raises(ModelError, match="redirects|took longer"):
-        # What drips never ends; a redirect is told at once, however busy the machine.
-        seconds = 0.5 if mode == "drip" else 30.0
-        connect(mode, model).answer("what was said?", Findings, deadline=seconds)
+    # What drips never ends; a redirect is told at once, however busy the machine.
+    seconds = 0.5 if mode == "drip" else 30.0
+    while not server.hits:  # the time is over before a busy machine has reached it
+        with pytest.raises(ModelError, match="redirects|took longer"):
+            connect(mode, model).answer("what was said?", Findings, deadline=seconds)
+        seconds *= 2
 
     assert server.hits == {mode: 1}
 

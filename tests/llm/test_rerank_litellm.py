@@ -200,7 +200,7 @@ def test_a_fault_is_a_model_error_in_time(
     double.mode = mode
 
     with pytest.raises(ModelError, match=words):
-        model.scores("Where is the key?", TEXTS, deadline=0.5 if "took" in words else 5)
+        model.scores("Where is the key?", TEXTS, deadline=1 if "took" in words else 30)
 
     assert len(double.bodies) == tries
     assert capfd.readouterr() == ("", "")
