@@ -24,6 +24,7 @@ from kinmem.serve import Services
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.web.routes import SEGMENTS, web_routes
+from kinmem.web.views import review_queue
 
 CHROMIUM = os.environ.get("KINMEM_TEST_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 MILLISECONDS = 15_000
@@ -52,7 +53,7 @@ class Site:
     def client(self, scope: Scope = "admin", **headers: str) -> Iterator[httpx.Client]:
         """Somebody who has logged in, without a browser."""
         with httpx.Client(
-            base_url=self.url, headers=headers, follow_redirects=True, timeout=30
+            base_url=self.url, headers=headers, follow_redirects=True, timeout=60
         ) as client:
             client.get(self.link(scope))
             yield client
@@ -89,11 +90,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture(autouse=True)
+def _reviewed_while_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A review is on its page, however long the machine takes for it."""
+    monkeypatch.setattr(review_queue, "PATIENCE", 60.0)
+
+
+@pytest.fixture(autouse=True)
 def _empty(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Each test begins with a memory of its own making."""
+    """Each test begins with a memory of its own making; nothing is still learned from another."""
     yield
     if "site" in request.fixturenames:
         service: Service = request.getfixturevalue("site").service
+        assert service.settle(60)
         for state in ("active", "stale", "archived", "superseded", "quarantined", "deleted"):
             while listed := service.list_memories(state=state, limit=200).memories:
                 for memory in listed:

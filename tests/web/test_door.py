@@ -83,15 +83,15 @@ def test_each_home_and_each_port_has_a_cookie_of_its_own(tmp_path: Path) -> None
 
 
 def test_without_a_session_every_page_leads_to_the_login(site: Site) -> None:
-    answer = httpx.get(f"{site.url}/memories?subject=tea", follow_redirects=False)
+    answer = httpx.get(f"{site.url}/memories?subject=tea", timeout=60)
 
     assert answer.status_code == 303
     assert answer.headers["location"] == "/login?next=%2Fmemories%3Fsubject%3Dtea"
-    assert httpx.post(f"{site.url}/memories/forget").headers["location"] == "/login"
+    assert httpx.post(f"{site.url}/memories/forget", timeout=60).headers["location"] == "/login"
 
 
 def test_the_cookie_is_closed_to_scripts_and_other_sites(site: Site) -> None:
-    answer = httpx.get(site.link(), follow_redirects=False)
+    answer = httpx.get(site.link(), timeout=60)
 
     given = answer.headers["set-cookie"].lower()
     assert "httponly" in given and "samesite=strict" in given and "path=/" in given
@@ -101,7 +101,7 @@ def test_the_cookie_is_closed_to_scripts_and_other_sites(site: Site) -> None:
 def test_a_token_logs_in_and_ends_its_session_when_it_is_revoked(site: Site) -> None:
     token = Tokens(site.home).add("ana", scope="read")
 
-    with httpx.Client(base_url=site.url) as client:
+    with httpx.Client(base_url=site.url, timeout=60) as client:
         wrong = client.post("/login", data={"token": "kmk_0_wrong", "next": "/memories"})
         right = client.post("/login", data={"token": token, "next": "/memories"})
         seen = client.get("/memories")
@@ -117,7 +117,7 @@ def test_a_token_logs_in_and_ends_its_session_when_it_is_revoked(site: Site) -> 
 @pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", "x"])
 def test_the_login_leads_to_our_own_pages_only(site: Site, to: str) -> None:
     token = Tokens(site.home).add("ana")
-    answer = httpx.post(f"{site.url}/login", data={"token": token, "next": to})
+    answer = httpx.post(f"{site.url}/login", data={"token": token, "next": to}, timeout=60)
 
     assert answer.headers["location"] == "/"
 
@@ -199,7 +199,9 @@ def test_logging_out_ends_the_session(site: Site) -> None:
         cookie = client.cookies[site.sessions.cookie]
         site.post(client, "/logout")
         again = httpx.get(
-            f"{site.url}/memories", headers={"Cookie": f"{site.sessions.cookie}={cookie}"}
+            f"{site.url}/memories",
+            headers={"Cookie": f"{site.sessions.cookie}={cookie}"},
+            timeout=60,
         )
 
     assert again.status_code == 303
@@ -224,7 +226,7 @@ def started(home: Path, *words: str, **environment: str) -> Iterator[subprocess.
         yield process
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 def test_kinmem_web_prints_a_link_that_opens_once_and_a_second_one_shows_the_same(
@@ -236,9 +238,9 @@ def test_kinmem_web_prints_a_link_that_opens_once_and_a_second_one_shows_the_sam
         while not told.rstrip().endswith("}"):
             told += process.stdout.readline()
         link = json.loads(told)["link"]
-        with httpx.Client(follow_redirects=True, timeout=30) as first:
+        with httpx.Client(follow_redirects=True, timeout=60) as first:
             opened = first.get(link)
-        again = httpx.get(link)
+        again = httpx.get(link, timeout=60)
         second = subprocess.run(
             [sys.executable, "-m", "kinmem", "web", "--no-browser"],
             env={**os.environ, "KINMEM_HOME": str(tmp_path), "KINMEM_KIN": "ben"},
@@ -247,7 +249,7 @@ def test_kinmem_web_prints_a_link_that_opens_once_and_a_second_one_shows_the_sam
             timeout=60,
         )
         other = second.stdout.split()[-1]
-        with httpx.Client(follow_redirects=True, timeout=30) as client:
+        with httpx.Client(follow_redirects=True, timeout=60) as client:
             text = client.get(other).text
 
     assert second.returncode == 0 and "is open already" in second.stdout
@@ -265,7 +267,7 @@ def test_the_server_over_http_shows_the_page_only_if_asked_to(tmp_path: Path) ->
     for web in ("on", "off"):
         with (
             running(tmp_path, KINMEM_KIN="ana", KINMEM_WEB=web) as server,
-            httpx.Client(base_url=server.url, timeout=30) as client,
+            httpx.Client(base_url=server.url, timeout=60) as client,
         ):
             client.post("/login", data={"token": token})
             served[web] = [client.get(path).status_code for path in ("/memories", "/mcp")]
@@ -297,6 +299,8 @@ def test_the_browser_is_led_on_by_a_file_that_nobody_else_reads(
     opening.start()
     with browser.new_context() as context:
         page = context.new_page()
+        while not named:  # the file is written before it is named
+            opening.join(0.01)
         (file,) = tmp_path.glob("*/open.html")
         modes = [one.stat().st_mode & 0o777 for one in (file, file.parent)]
         page.goto(file.as_uri())

@@ -53,7 +53,7 @@ def test_a_day_shows_what_happened_and_what_held(site: Site) -> None:
 def test_a_conversation_shows_what_each_turn_became(site: Site) -> None:
     service = site.service
     service.record_turn("talk/1?&", "I live in Lyon and my sister is called Clara.", "Nice.")
-    service.sleep_if_due()
+    assert service.settle(60)
     with site.client() as client:
         listed = client.get("/conversations").text
         shown = client.get("/conversations/one", params={"name": "talk/1?&"}).text
@@ -100,7 +100,7 @@ def test_who_came_with_a_token_makes_no_tokens_and_sees_its_own_kin(site: Site) 
     tokens = Tokens(site.home)
     mine, other = tokens.add("ana", scope="admin"), tokens.add("bob")
     other_id = other.split("_")[1]
-    with httpx.Client(base_url=site.url, follow_redirects=True, timeout=30) as client:
+    with httpx.Client(base_url=site.url, follow_redirects=True, timeout=60) as client:
         client.post("/login", data={"token": mine})
         assert other_id not in client.get("/kins").text
         assert "Not done" in site.post(client, "/kins/add", kin="bob", scope="admin").text

@@ -27,10 +27,10 @@ def sessions(tmp_path: Path) -> Sessions:
 def test_asking_for_the_head_of_the_login_does_not_log_in(site: Site) -> None:
     link = site.link()
 
-    answer = httpx.head(link)
+    answer = httpx.head(link, timeout=60)
 
     assert answer.status_code == 200 and "set-cookie" not in answer.headers
-    assert "set-cookie" in httpx.get(link).headers
+    assert "set-cookie" in httpx.get(link, timeout=60).headers
 
 
 @pytest.mark.parametrize("path", ["/login", "/logout", "/appearance", "/memories/forget"])
