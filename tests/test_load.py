@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,10 +75,11 @@ def test_sixty_writers_that_cannot_write_are_told_together_and_no_reader_waits_f
     server = start()
     server.shake_hands()
     server.call("first", "memorize", content="Bob plays chess")
+    server.call("second", "recall", query="who plays chess?")  # the first one loads what it needs
     with held(home / "kins" / "ana.db"):
         send(server, range(60), "memorize", content="note #")
         send(server, range(100, 101), "recall", query="what does Bob play?")
-        answers = [server.next(timeout=15) for _ in range(61)]
+        answers = [server.next() for _ in range(61)]
 
         assert answers[0]["id"] == 100 and said(answers[0]) == "answered"
         assert Counter(map(said, answers)) == {"answered": 1, "storage_busy": 60}
@@ -115,22 +117,33 @@ def test_calls_beyond_what_can_wait_are_refused_with_a_time_to_repeat_them(
     assert not server.call("last", "memorize", content="free again").get("isError")
 
 
+def memorized(server: Process, content: str) -> dict[str, Any]:
+    """The answer to a call that has a key, which is the same each time."""
+    call = {"name": "memorize", "arguments": {"content": content}}
+    return server.ask(content, "tools/call", **call, _meta={"idempotencyKey": content})
+
+
+def repeated(server: Process, content: str) -> dict[str, Any]:
+    """The same, as often as its client is told that it goes on: how long it takes is the machine's
+    affair."""
+    while said(answer := memorized(server, content)) == "deadline":
+        pass
+    return answer
+
+
 def test_a_call_that_takes_too_long_is_answered_and_done_once(
     home: Path, start: Callable[..., Process]
 ) -> None:
     # Less than the five after which it is told that another writes, and enough for the rest.
     server = start(KINMEM_CALL_SECONDS="3")
     server.shake_hands()
-    server.call("first", "memorize", content="Bob plays chess")
-    key = {"idempotencyKey": "call 1"}
-    call = {"name": "memorize", "arguments": {"content": "Dora keeps bees"}, "_meta": key}
+    assert said(repeated(server, "Bob plays chess")) == "answered"
     with held(home / "kins" / "ana.db"):
-        told = server.ask("late", "tools/call", **call)
+        told = memorized(server, "Dora keeps bees")
         assert said(told) == "deadline"
         assert "it goes on; repeat it in 5 seconds" in str(told)
-    again = server.ask("again", "tools/call", **call)
 
-    assert said(again) == "answered"
+    assert said(repeated(server, "Dora keeps bees")) == "answered"
     found = server.call("list", "list_memories")["structuredContent"]["memories"]
     assert [one["content"] for one in found].count("Dora keeps bees") == 1
 
@@ -158,12 +171,11 @@ async def test_what_fails_after_its_deadline_is_in_the_log(
 
 @pytest.mark.anyio
 async def test_a_cancelled_call_is_waited_for_and_progress_puts_its_deadline_off() -> None:
-    lane = Lanes(1).writing
     free, begun, done = threading.Event(), threading.Event(), list[str]()
 
     def steady() -> str:
-        for _ in range(4):
-            free.wait(0.3)
+        for _ in range(5):
+            free.wait(0.5)
             note_progress()
         return "done"
 
@@ -172,9 +184,9 @@ async def test_a_cancelled_call_is_waited_for_and_progress_puts_its_deadline_off
         free.wait(30)
         done.append(name)
 
-    assert await lane.run(steady) == "done"
+    assert await Lanes(2).writing.run(steady) == "done"
     with pytest.raises(StillWorking):
-        await lane.run(partial(slow, "late"))
+        await Lanes(0.05).writing.run(partial(slow, "late"))
     begun.clear()
     async with anyio.create_task_group() as group:
         group.start_soon(Lanes().writing.run, partial(slow, "cancelled"))
@@ -203,13 +215,15 @@ async def test_work_that_reports_after_its_deadline_comes_to_its_end() -> None:
 
 @pytest.mark.anyio
 async def test_a_cancelled_call_ends_at_its_next_report() -> None:
-    begun, cancelled, ended = threading.Event(), threading.Event(), list[str]()
+    begun, ended = threading.Event(), list[str]()
 
     def work() -> None:
         begun.set()
-        cancelled.wait(30)
+        latest = time.monotonic() + 30
         try:
-            anyio.from_thread.check_cancelled()
+            while time.monotonic() < latest:
+                anyio.from_thread.check_cancelled()
+                time.sleep(0.01)
         except BaseException:
             ended.append("half way")
             raise
@@ -218,7 +232,6 @@ async def test_a_cancelled_call_ends_at_its_next_report() -> None:
         group.start_soon(Lane(1, 30).run, work)
         await anyio.to_thread.run_sync(begun.wait, 30)
         group.cancel_scope.cancel()
-        threading.Timer(0.05, cancelled.set).start()
     assert ended == ["half way"]
 
 
@@ -229,10 +242,10 @@ async def test_a_call_that_gets_no_thread_before_its_deadline_is_refused_undone(
 
     with pytest.raises(StillWorking):
         await lane.run(partial(free.wait, 30))
-    threading.Timer(0.6, free.set).start()
     with pytest.raises(Overloaded, match="nothing was done") as refused:
         await lane.run(partial(ran.append, 1))
     assert refused.value.code == "overloaded"
+    free.set()
     with anyio.fail_after(10):
         while lane._limiter.borrowed_tokens:
             await anyio.sleep(0.01)
