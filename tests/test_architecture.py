@@ -132,8 +132,10 @@ def test_opening_a_memory_prints_nothing() -> None:
 def test_a_program_may_end_while_a_model_is_loading(seconds: float) -> None:
     code = (
         "import threading, time\n"
+        "from kinmem.llm import deadline\n"
         "from kinmem.llm.builtin import BuiltinEmbedder\n"
         "from kinmem.llm.judge import BuiltinJudge\n"
+        "deadline.LOADED_BY_THE_END = 50\n"  # how long it takes is the machine's affair
         "for model in (BuiltinEmbedder(), BuiltinJudge()):\n"
         "    threading.Thread(target=model.warm, daemon=True).start()\n"
         f"time.sleep({seconds})"

@@ -31,11 +31,12 @@ Opened = Callable[..., Service]
 
 @pytest.fixture
 def helped(home: Path, clock: MovableClock) -> Iterator[Opened]:
-    """Opens ana's memory with these models, holding NOTES."""
+    """Opens ana's memory with these models, holding NOTES; a recall has so many seconds."""
     with ExitStack() as opened:
 
-        def open_with(**models: ChatModel | Reranker) -> Service:
-            settings = load({"KINMEM_KIN": "ana", "KINMEM_HOME": home, "KINMEM_RECALL_DEADLINE": 1})
+        def open_with(seconds: float = 60, **models: ChatModel | Reranker) -> Service:
+            chosen = {"KINMEM_HOME": home, "KINMEM_RECALL_DEADLINE": seconds}
+            settings = load({"KINMEM_KIN": "ana", **chosen})
             service = Service(
                 SqliteStore(home, "ana", clock),
                 embedders(settings),
@@ -240,7 +241,7 @@ def test_a_model_that_fails_is_left_out_and_named(helped: Opened, stage: str, mo
     }[model]
     if stage == "rerank" and model != "late":
         chat = ChatReranker(chat)
-    service = helped(**{stage: chat})
+    service = helped(2 if model == "late" else 60, **{stage: chat})
 
     answer = service.recall("And when does he start?", session="s")
 
@@ -252,7 +253,7 @@ def test_what_came_in_time_is_used_though_another_is_late(helped: Opened) -> Non
     question = "What must the cook keep away from Ana?"
     marks = {"scores": [{"id": n, "score": 10 - n} for n in range(1, 10)]}
     variation = always({"questions": ["Ana is allergic to peanuts"]})
-    service = helped(multi_query=variation, hyde=Late(), rerank=ChatReranker(always(marks)))
+    service = helped(4, multi_query=variation, hyde=Late(), rerank=ChatReranker(always(marks)))
 
     answer = service.recall(question)
 
@@ -264,7 +265,7 @@ def test_what_came_in_time_is_used_though_another_is_late(helped: Opened) -> Non
 def test_a_stage_that_is_late_and_of_no_use_is_named_once(
     helped: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = helped(multi_query=always({"questions": ["Ana's allergy"]}), hyde=Late())
+    service = helped(1, multi_query=always({"questions": ["Ana's allergy"]}), hyde=Late())
 
     def away(*args: Any, **options: Any) -> None:
         raise ModelError("HTTP 500")
@@ -277,7 +278,7 @@ def test_a_stage_that_is_late_and_of_no_use_is_named_once(
 
 
 def test_all_models_share_one_deadline(helped: Opened) -> None:
-    service = helped(multi_query=Late(), hyde=Late(), rerank=Late())
+    service = helped(1, multi_query=Late(), hyde=Late(), rerank=Late())
 
     answer = service.recall("Where does Tom work in the morning?")
 
@@ -388,7 +389,7 @@ def test_a_chat_model_stands_in_for_a_cross_encoder_that_is_away(
     helped: Opened, away: Reranker
 ) -> None:
     marks = {"scores": [{"id": n, "score": n} for n in range(1, 10)]}
-    service = helped(rerank=FirstThatCan([away, ChatReranker(always(marks))]))
+    service = helped(4, rerank=FirstThatCan([away, ChatReranker(always(marks))]))
 
     answer = service.recall("What do we know of Tom and of Ana?")
 
