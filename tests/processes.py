@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 REPOSITORY = Path(__file__).parents[1]
 
 
-def run(module: str, *arguments: object, seconds: float = 115) -> str:
+def run(module: str, *arguments: object, seconds: float = 290) -> str:
     """What a module of the tests prints, in a process of its own, within that time."""
     done = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],

@@ -49,7 +49,7 @@ def lived(home: Path, *before: str, **environment: str) -> subprocess.CompletedP
         env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_LOCAL_ONLY": "on", **environment},
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
     )
 
 

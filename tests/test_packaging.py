@@ -24,7 +24,7 @@ def run(command: Sequence[str], **changes: str) -> str:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
         env={**os.environ, **changes},
     )
     assert done.returncode == 0, done.stdout + done.stderr

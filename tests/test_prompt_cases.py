@@ -41,7 +41,7 @@ def evaluate(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         env={**clean, "KINMEM_HOME": str(home), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=280,
     )
 
 

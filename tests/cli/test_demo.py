@@ -59,7 +59,7 @@ def test_the_demo_tells_its_story(tmp_path: Path) -> None:
         env={**os.environ, "TMPDIR": str(tmp_path)},
         capture_output=True,
         encoding="utf-8",  # whatever the locale: what no terminal reads is UTF-8
-        timeout=90,
+        timeout=280,
     )
 
     assert (done.returncode, done.stderr) == (0, "")

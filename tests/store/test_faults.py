@@ -29,7 +29,7 @@ def test_a_fault_anywhere_in_a_journey_is_told_and_loses_nothing(
     """At each point that is counted a fault was met; the sweep ends where the journey ends."""
     step = rounds(3, 700)
     arguments = (tmp_path, step, journey)
-    told = json.loads(run("tests.store.fault_journeys", *arguments, seconds=rounds(3000, 115)))
+    told = json.loads(run("tests.store.fault_journeys", *arguments, seconds=rounds(3000, 290)))
 
     assert told["wrong"] == []
     assert told["points"] > least / step
