@@ -19,14 +19,22 @@ from kinmem.settings import load
 from kinmem.wiring.open_memory import open_service
 from kinmem.wiring.pick_models import chat_models
 from tests.networks import Remembered
+from tests.sweeps import WHOLE
 
 IN_MEMORY = Path("/dev/shm")
 ROOM = 4 << 30
 """Bytes free that the folders of the tests may need at once, with room to spare."""
 
-# How long one example takes is the machine's affair; pytest's own limit ends what hangs.
-hypothesis.settings.register_profile("without a deadline", deadline=None)
-hypothesis.settings.load_profile("without a deadline")
+# How long an example takes, or the making of ten, is the machine's affair; pytest's own limit ends
+# what hangs. Examples are the same in every run, so that a run fails by what was changed and not by
+# what was drawn; `make sweeps` draws others each time.
+hypothesis.settings.register_profile(
+    "the same in every run",
+    deadline=None,
+    derandomize=not WHOLE,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("the same in every run")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -69,6 +77,23 @@ class MovableClock:
         """Let time pass: advance(days=30)."""
         self.now += timedelta(**time)
         return self.now
+
+
+LIMITS = (
+    "kinmem.conversation.observe.MODEL_SECONDS",
+    "kinmem.llm.naming.PATIENCE",
+    "kinmem.llm.relating.PATIENCE",
+    "kinmem.backup.erasure.AT_ONCE",
+    "kinmem.serve.PATIENCE",
+)
+"""Seconds after which kinmem goes on without a model or leaves a file to the next sleep."""
+
+
+@pytest.fixture(autouse=True)
+def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes of a call depends on no clock of the machine; a test of a limit sets its own."""
+    for limit in LIMITS:
+        monkeypatch.setattr(limit, 60.0)
 
 
 ON_POSTGRES = os.environ.get("KINMEM_TEST_STORE") == "postgres"
