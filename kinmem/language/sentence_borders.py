@@ -33,6 +33,8 @@ ROMAN = late(r"[IVXLC]{2,}")
 NUMBER = late(r"v?\d+(?:\.\d+)*")
 IN_NAME = late(r"[^\W_]{2,3} [A-ZÀ-Þ][^\W\d_]")
 YEAR = late(r"\d{4}")
+# A day and a month, which German writes with a stop behind each: am 24.12. um neun.
+DAY_AND_MONTH = late(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])")
 VOWELS = frozenset("aeiouyæøœ")
 # Most abbreviations have no more letters than this. Joining two sentences costs less than cutting
 # one in half.
@@ -118,18 +120,21 @@ def _is_vowelless(word: str, head: str) -> bool:
 
 
 def _counts(number: str, following: re.Match[str], text: str, start: int) -> bool:
-    """Return whether the number marks a list item, is an ordinal (am 3.
-
-    Mai), or goes on (3. 5. 1987).
-    """
+    """Return whether the number marks a list item, is an ordinal (am 3. Mai) or a date (am 3.5. um
+    neun), or goes on (3. 5. 1987)."""
     after = following[0]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip():
         return True
     if after[0].isdigit():
         return len(number) <= SHORT and not YEAR.fullmatch(number)
-    if not number.isdigit() or len(number) > ORDINAL or _begins(following, text):
+    if _begins(following, text):
         return False
-    return after[0].isupper() or after[0].islower() and _language(following) == "de"
+    language = _language(following)
+    if DAY_AND_MONTH.fullmatch(number):  # in English it is a version or a price
+        return language == "de" or after[0].islower() and language != "en"
+    if not number.isdigit() or len(number) > ORDINAL:
+        return False
+    return after[0].isupper() or after[0].islower() and language == "de"
 
 
 def _begins(following: re.Match[str], text: str) -> bool:

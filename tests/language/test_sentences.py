@@ -26,6 +26,8 @@ WHOLE = {
         "Unser Büro ist im 3. Stock bei Prof. Weiss.",
         "Wir haben ca. 40 Kunden, d. h. etwa vier pro Kopf.",
         "Die Abgabe ist auf den 10. verschoben.",
+        "Mein Bruder Jonas ist vom 9.11. bis 20.11. im Urlaub.",
+        "Mein Zahnarzttermin ist am 24.12. um 9 Uhr.",
         "Unser Büro ist in der Karl-Marx-Str. 17, Eingang ggf. über den Hof.",
     ],
     "fr": [
@@ -49,6 +51,8 @@ SEVERAL = [
     ("We run Node 22. The port is 8081.", 2),
     ("I live in Springfield. No. My brother does.", 3),
     ("Verschoben auf den 10. Das Team weiß Bescheid.", 2),
+    ("Verschoben auf den 10.11. Das Team weiß Bescheid.", 2),
+    ("we're on python 3.11. the port is 8081", 2),
     ("I weigh 80 kg. Tom weighs more.", 2),
     ("I ran a half marathon with my co. Then I slept.", 2),
     ("We live on Mill Rd. No cars are allowed there.", 2),
@@ -77,6 +81,7 @@ def test_what_is_learned_is_whole(service_of: Callable[..., Service]) -> None:
         "Samuel J. Carter is our auditor.",
         "Ich wohne in der Hauptstr. 12 in Köln.",
         "Moro na R. Augusta n. 14 em São Paulo.",
+        "Mein Bruder Jonas ist vom 9.11. bis 20.11. im Urlaub.",
         "Wir nutzen z. B. Postgres 16 für alle Dienste.",
     ]
 
