@@ -14,7 +14,7 @@ from kinmem.recall.confidence import WEAK, judge
 from kinmem.recall.excerpt import as_it_was, excerpted, hits_of
 from kinmem.recall.fuse import fuse
 from kinmem.recall.search import Inquiry, search_as_asked
-from kinmem.recall.standing_instructions import MOST, SURELY, ranked
+from kinmem.recall.standing_instructions import MOST, ranked
 from kinmem.recall.superseded import heirs
 from kinmem.recall.trim import own_instead, trim, without_copies
 from kinmem.recall.weigh import weigh
@@ -88,23 +88,25 @@ def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[S
 
 def _with_instructions(answer: Answer, inquiry: Inquiry, found: Found) -> Answer:
     """Add, as weak hits, instructions that may apply to the question though they share nothing else
-    with it. If there is no room, they replace the last hits that hardly answer."""
+    with it. If there is no room, they replace the last hits that hardly answer, in half of the
+    places at most: such a hit is still about the question."""
     if not found.degrees or found.scale is None:
         return answer
     if found.by_time or found.noise > found.scale[0]:
         return answer
     formula, least = inquiry.profile.formula, inquiry.settings.abstain_below
-    sure = [one for one, degree in ranked(found, formula) if degree >= SURELY]
-    wanted = {candidate.id for candidate in sure[:MOST]}
+    sure = ranked(found, formula)[:MOST]
+    wanted = {candidate.id for candidate in sure}
     hits = list(answer.hits)
     shown = {hit.memory.id for hit in hits}
     lacking = [
         Scored(candidate, 0.0, Reasons(standing_wish=0.0))
-        for candidate in sure[:MOST]
+        for candidate in sure
         if candidate.id not in shown
     ]
+    places = min(len(lacking), inquiry.limit // 2)
     for hit in reversed(answer.hits):
-        if len(hits) + len(lacking) <= inquiry.limit:
+        if len(hits) + places <= inquiry.limit:
             break
         if hit.memory.id not in wanted and (hit.confidence or 0.0) < least:
             hits.remove(hit)

@@ -73,3 +73,32 @@ def test_of_many_instructions_most_are_found_and_none_goes_to_make_room_for_anot
 
     assert sum(place > 0 for place in places) >= 19
     assert all(place <= standing.LIMIT for place in places)
+
+
+FACTS = [
+    "Acme now pays 1,350 euros per month.",
+    "Customer Bellini pays 1,200 euros per month.",
+    "Netflix coûte maintenant 14,99 € par mois.",
+    "Und Elio kommt im September in die dritte Klasse.",
+    "Mein Mann heißt Luca, er ist Italiener und allergisch auf Haselnüsse.",
+]
+
+
+def test_a_plain_fact_is_no_instruction(service: Service) -> None:
+    """The vectors alone took about a third of them for orders."""
+    for text in (*FACTS, "I run every morning before work."):
+        service.memorize(text)
+
+    hits = service.recall("do I run in the morning?").hits
+
+    assert not any("+standing wish" in hit.why for hit in hits)
+
+
+def test_what_is_about_the_question_is_not_replaced_by_instructions(service: Service) -> None:
+    for text in (*INSTRUCTIONS, "I run every morning before work."):
+        service.memorize(text)
+    service.memorize("I stopped running because of my knee.")
+
+    hits = service.recall("do I run in the morning?", limit=3).hits
+
+    assert "I stopped running because of my knee." in [hit.memory.content for hit in hits]
