@@ -262,7 +262,7 @@ def test_the_newer_one_is_told_first_and_the_older_is_marked(
 
     assert "Priyanka" in first
     assert "Sam always rents" in second
-    assert f"(may be out of date, newer: {newer})" in second
+    assert '(may be out of date, newer: "Sam moved out, Priyanka has the room now.")' in second
 
 
 def test_what_belongs_to_another_project_puts_nothing_in_doubt(

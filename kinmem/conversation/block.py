@@ -64,8 +64,8 @@ class Told:
     """Its score as a share of the best score; None if nothing was asked."""
     changed: bool = False
     """Whether the session was shown an older version."""
-    newer: str | None = None
-    """Id of a newer memory that may have superseded it."""
+    newer: Memory | None = None
+    """A newer memory that may have superseded it."""
     elsewhere: bool = False
     """Whether it comes from another project than the current one."""
     is_confirmed: bool = False
@@ -91,8 +91,8 @@ def told_lines(told: Sequence[Told], kin: str, now: datetime) -> list[str]:
     listed.
     """
     ids = {one.memory.id for one in told}
-    doubtful = [one for one in told if one.newer in ids]
-    lines = _lines([one for one in told if one.newer not in ids], kin, now)
+    doubtful = [one for one in told if one.newer is not None and one.newer.id in ids]
+    lines = _lines([one for one in told if one not in doubtful], kin, now)
     return [*lines, *(line(one, kin, now) for one in doubtful)]
 
 
@@ -157,7 +157,8 @@ def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False
     if memory.source_context:
         parts.append(f"[context: {disarmed(memory.source_context, CONTEXT_LENGTH)}]")
     if one.newer is not None:
-        parts.append(f"(may be out of date, newer: {one.newer})")
+        newer = disarmed(one.newer.content, EXCERPT_LENGTH)
+        parts.append(f'(may be out of date, newer: "{newer}")')
     if memory.valid_to is not None:
         tense = "was" if memory.valid_to <= now else "is"
         parts.append(f"({tense} so until {spoken_date(memory.valid_to)})")

@@ -161,7 +161,7 @@ def newer_first(
     def add(one: Told, before: frozenset[str]) -> None:
         memory = newer.get(one.memory.id)
         if memory is not None:
-            one = replace(one, newer=memory.id)
+            one = replace(one, newer=memory)
             if memory.id not in ordered and memory.id not in before:
                 first = by_id.get(memory.id) or told_of_newer(memory)
                 if first is not None:
@@ -349,10 +349,7 @@ class Inject:
                 found.append((memory, gone_line(memory)))
             elif known.news(memory):
                 kin = self._settings.general.kin
-                later = newer.get(memory.id)
-                changed = Told(
-                    memory, memory.content, changed=True, newer=None if later is None else later.id
-                )
+                changed = Told(memory, memory.content, changed=True, newer=newer.get(memory.id))
                 found.append((memory, line(changed, kin, self._clock())))
         return found
 
