@@ -33,6 +33,7 @@ GOING_ON = (
     " resource kinmem://stats tells its last run."
 )
 ABSTAINED = "Nothing remembered answers this for sure; weak memories are the nearest."
+NOTHING = "Nothing remembered fits; other words or fewer filters may find more."
 
 
 def _plain(number: float | None) -> float | None:
@@ -248,7 +249,7 @@ class Recalled(Wire):
             degraded=list(answer.degraded) or None,
             asked=answer.asked,
             abstained=answer.abstained or None,
-            note=ABSTAINED if answer.abstained else None,
+            note=(ABSTAINED if answer.hits else NOTHING) if answer.abstained else None,
         )
 
 

@@ -315,6 +315,14 @@ def test_a_tool_says_in_a_line_that_nothing_answers(service: Service) -> None:
     assert 0 <= sent["memories"][0]["confidence"] < 0.05
 
 
+def test_where_nothing_fits_a_tool_speaks_of_no_weak_memories(service: Service) -> None:
+    answer = told(service).recall(KNOWN, since="in 3 days")
+    sent = as_json(Recalled.of(answer, service, explain=False))
+
+    assert sent["memories"] == []
+    assert "weak" not in sent["note"]
+
+
 @pytest.mark.parametrize("explain", [True, False])
 def test_hits_tell_their_confidence_when_asked_to_explain(service: Service, explain: bool) -> None:
     sent = as_json(Recalled.of(told(service).recall(KNOWN), service, explain))
