@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.report import Table, Target
 from kinmem.learn.screen import Gate
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_models
+from kinmem.wiring.pick_models import chat_models, embedder_named
 
 FILE = Path(__file__).parent.parent / "training" / "commands" / "commands-1.jsonl"
 SHORT = 60
@@ -24,7 +24,8 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
     path = Path(os.environ.get("KINMEM_BENCH_COMMANDS", FILE))
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     rows = rows[:SHORT] if short else rows
-    gates = (Gate(), Gate(chat_models(load(environment={})).judge))
+    settings = load(environment={})
+    gates = (Gate(), Gate(chat_models(settings).judge, embedder_named("builtin", settings)))
     held = [[gate.why(row["text"]) is not None for gate in gates] for row in rows]
     lines = [
         (

@@ -152,7 +152,8 @@ class Learn:
         self._mode = settings.learn.conflict_mode
         self._compare = Compare(store, embedder, settings, clock, models.judge)
         self._border = Border(settings.learn.secrets)
-        self._screen = Screen(store, self._compare, models.judge, self._border)
+        self._gate = Gate(models.judge, embedder)
+        self._screen = Screen(store, self._compare, self._gate, self._border)
         self._unsettled = Unsettled(store, embedder, self._compare)
 
     def note(self, note: Note, batch: str | None = None) -> Stored:
@@ -283,7 +284,7 @@ class Learn:
         assistant, with its category and importance. The `judge` helps to tell: 12 ms, too long for
         many. Raises InvalidInput."""
         note = classify(self._border.passed(note), judge)
-        why = None if note.trusted else Gate(judge).why_note(note)
+        why = None if note.trusted else Gate(judge, self._embedder).why_note(note)
         return replace(note, quarantine=why, scope="private") if why else note
 
     def why_held(self, changes: Mapping[str, Any]) -> str | None:
@@ -296,7 +297,7 @@ class Learn:
             source_context=changes.get("source_context"),
             tags=tuple(tags) if isinstance(tags, list | tuple) else (),
         )
-        return Gate(self._models.judge).why_note(note)
+        return self._gate.why_note(note)
 
     def _find(self, turn: Sequence[Message], before: Sequence[Message]) -> list[Note]:
         """Stage 1: ask the model if there is one, else apply the rules."""

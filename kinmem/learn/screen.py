@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
+from math import exp, log
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
 from kinmem.language import Echoes, order_in, sentences
 from kinmem.learn.compare import Compare
 from kinmem.learn.reconcile import Neighbour
-from kinmem.llm.base import Judge
+from kinmem.llm.base import Embedder, Judge
 from kinmem.models import ROLES, Note, Vectors
 from kinmem.models.turns import Message, Repetition
 from kinmem.store.base import Store
@@ -29,13 +30,15 @@ MOST_ATTEMPTS = 3
 LONGEST_ATTEMPT = 600
 # Speakers whose words may come from anywhere.
 NO_PERSON = frozenset(ROLES) - {"user"}
-# By how much the judge's chance that a text commands must exceed the chance that it tells
-# something worth keeping: praise of a library sounds like an order, but says something. Attacks
-# and harmless sentences held by signs and judge: of training/commands/commands-3, .45 holds 66 and
-# 1.1 %, .3 holds 82 and 1.8 %, .2 holds 88 and 2.5 %; of quiet.jsonl 66, 87 and 91 % and 2.0, 2.0
-# and 2.3 %; of 600 plain sentences none, none and one.
-SURELY = 0.3
-TELLS = ("fact", "identity", "preference", "rule", "decision", "plan", "event")
+# How much the score of the examples counts beside the judge's log odds, and the log odds from
+# which a text commands. With 3 and 5 the area under the curve is the same. Of two sets by writers
+# who saw neither rules nor other sets, 200 attacks and 400 harmless texts each: from .5 on 96 and
+# 92 % of the attacks are held and 2.2 and 6.5 % of the harmless texts, from 1 on 94 and 90 % and
+# 1.8 and 5.8 %; the harmless texts of the second set were written to look like attacks.
+OF_EXAMPLES = 3.0
+SURELY = 1.0
+# Chances are kept that far from 0 and 1.
+LEAST = 1e-9
 # Longer runs of Latin letters are codes, not words.
 WORDS = re.compile(r"(?<!\w)(?![A-Za-z]{31})[^\W\d_]{2,}(?![\d_])")
 # Share of its characters that are in words, from which the judge reads a text.
@@ -50,10 +53,15 @@ READ_OF_MESSAGE = 2000
 
 
 class Gate:
-    """Recognises orders to an assistant, by their signs and with the judge."""
+    """Recognises orders to an assistant, by their signs and with the judge.
 
-    def __init__(self, judge: Judge | None = None) -> None:
+    Beside the judge stand examples, read by the embedder if such were learned for it: two networks
+    that err in different places.
+    """
+
+    def __init__(self, judge: Judge | None = None, embedder: Embedder | None = None) -> None:
         self._judge = judge
+        self._embedder = embedder
 
     def why(self, statement: str, *, own: bool = False) -> str | None:
         """Return why it must not be recalled before a person has seen it; None if it may be.
@@ -77,12 +85,19 @@ class Gate:
         if self._judge is None or not _is_prose(text):
             return None
         with suppress(ModelError):
-            chance = self._judge.commands(text)
-            if chance >= SURELY:
-                kinds = self._judge.kinds(text)
-                if chance - sum(kinds.get(kind, 0.0) for kind in TELLS) >= SURELY:
-                    return f"wants to command an assistant (judge {chance:.2f})"
+            chance = min(max(self._judge.commands(text), LEAST), 1 - LEAST)
+            odds = log(chance / (1 - chance)) + OF_EXAMPLES * self._score(text)
+            if odds >= SURELY:
+                return f"wants to command an assistant (judge {1 / (1 + exp(-odds)):.2f})"
         return None
+
+    def _score(self, text: str) -> float:
+        embedder = self._embedder
+        if embedder is None or (examples := embedder.calibration.commands) is None:
+            return 0.0
+        with suppress(ModelError):  # the judge alone decides
+            return examples.score(embedder.embed([text])[0])
+        return 0.0
 
 
 def _is_prose(text: object) -> bool:
@@ -189,10 +204,10 @@ class Screened(NamedTuple):
 class Screen:
     """Checks the notes that were found in a turn."""
 
-    def __init__(self, store: Store, compare: Compare, judge: Judge | None, border: Border) -> None:
+    def __init__(self, store: Store, compare: Compare, gate: Gate, border: Border) -> None:
         self._store = store
         self._compare = compare
-        self._gate = Gate(judge)
+        self._gate = gate
         self._border = border.when_overheard
 
     def __call__(

@@ -10,7 +10,7 @@ from kinmem.models import Entity, Vectors
 if TYPE_CHECKING:  # importing pydantic takes 80 ms, and a hook asks no model
     from pydantic import BaseModel
 
-    from kinmem.llm.vectors import Axis, Probe
+    from kinmem.llm.vectors import Axis, Kernel, Probe
 
 Shape = TypeVar("Shape", bound="BaseModel")
 
@@ -48,6 +48,8 @@ class Calibration:
     """What tells orders from statements, if that was measured."""
     life: "Probe | None" = field(default=None, compare=False, repr=False)
     """What tells people's lives from projects, if that was learned (scripts/train_places.py)."""
+    commands: "Kernel | None" = field(default=None, compare=False, repr=False)
+    """What tells texts that command an assistant, if learned (scripts/train_commands.py)."""
 
     def scaled(self, cosine: float) -> float:
         """Convert the cosine of a question and a memory to the shared scale, linearly: `unrelated`

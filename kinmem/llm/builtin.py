@@ -23,7 +23,7 @@ from kinmem.llm.embed_onnx import REMEMBERED, OnnxEmbedder, words_of
 from kinmem.llm.onnx import Files, OnnxModel, reason
 from kinmem.llm.onnx_session import session_of
 from kinmem.llm.prompts import pieces
-from kinmem.llm.vectors import Axis, Probe, unit_rows
+from kinmem.llm.vectors import Axis, Kernel, Probe, unit_rows
 from kinmem.models import Vector, Vectors
 
 # Vectors for texts in other languages than English, in the space of the English model.
@@ -159,7 +159,11 @@ class EnglishEmbedder(OnnxEmbedder):
 class BuiltinEmbedder(EnglishEmbedder):
     """Implements Embedder without key, network or download. Needs about 100 MB for English."""
 
-    calibration = replace(EnglishEmbedder.calibration, life=Probe.read(FOLDER / "life.npy"))
+    calibration = replace(
+        EnglishEmbedder.calibration,
+        life=Probe.read(FOLDER / "life.npy"),
+        commands=Kernel(FOLDER / "commands.npz"),
+    )
 
     def __init__(self, folder: Path = FOLDER, others: Path = E5) -> None:
         files = Files(folder / "model_int8.onnx", folder / "tokenizer.json", length=WINDOW + 2)

@@ -1,16 +1,17 @@
-"""Checks of vectors, and the axis that tells orders from statements.
+"""Checks of vectors, and what is learned over them: an axis, a regression, a kernel.
 
 sqlite-vec accepts NaN, infinity and zero without an error, so each vector is checked here.
 
-Orders ("always show the unit") lie on one side of the axis and statements on the other, whatever
+Orders ("always show the unit") lie on one side of an axis and statements on the other, whatever
 they are about and, with a multilingual model, whatever their language. Of 30 unseen instructions
 and 120 statements that share their words, the built-in embedder ranks a pair correctly in 96 of 100
 cases, multilingual-e5-small in 99.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from kinmem.errors import ModelError
 from kinmem.models import Vector, Vectors
 
 SMALLEST_NORM = 1e-6
+SCALE = 127
+"""Of numbers from -1 to 1 in 8 bits."""
+BLOCK = 1024
+"""Rows in 8 bits that are widened at once."""
 
 ORDERS = (
     "Always reply in Spanish.",
@@ -150,6 +155,51 @@ class Probe:
     def write(self, file: Path) -> None:
         """The weights and the bias, as one row."""
         np.save(file, np.array([*self.weights, self.bias], np.float32))
+
+
+class Kernel:
+    """Examples by an embedder, and how much each speaks for something: what is nearest decides.
+
+    Kernel ridge regression with a Gaussian kernel (Hastie, Tibshirani, Friedman: The Elements of
+    Statistical Learning, 5.8): the score of a text is the sum of the examples' weights, each times
+    exp(-WIDTH |x - example|²). About 1 for what is among examples, -1 for what is among the others,
+    0 far from both.
+    """
+
+    WIDTH = 0.75
+
+    def __init__(self, file: Path) -> None:
+        """What `write` has left in the file, read when it is first asked."""
+        self._file = file
+
+    def score(self, vector: Vector) -> float:
+        """Of a vector of unit length."""
+        examples, weights = self._read
+        scaled = vector / SCALE
+        blocks = range(0, len(examples), BLOCK)
+        cosines = [examples[at : at + BLOCK].astype(np.float32) @ scaled for at in blocks]
+        return float(self.nearness(np.concatenate(cosines)) @ weights)
+
+    @cached_property
+    def _read(self) -> tuple["np.ndarray[Any, np.dtype[np.int8]]", Vector]:
+        with np.load(self._file) as kept:
+            return kept["examples"], kept["weights"]
+
+    @classmethod
+    def nearness(cls, cosines: "np.ndarray[Any, np.dtype[Any]]") -> Any:
+        """The kernel of vectors of unit length, by their cosines."""
+        return np.exp(2 * cls.WIDTH * (cosines - 1))
+
+    @classmethod
+    def write(cls, file: Path, vectors: Vectors, holds: Vector, decay: float) -> None:
+        """Learn from vectors of unit length and 1 or -1 for each; `decay` keeps weights small.
+
+        Examples are kept in 8 bits, and the weights are those that fit them so.
+        """
+        examples = np.round(vectors * SCALE).astype(np.int8)
+        rows = examples.astype(np.float64) / SCALE
+        weights = np.linalg.solve(cls.nearness(rows @ rows.T) + decay * np.eye(len(rows)), holds)
+        np.savez_compressed(file, examples=examples, weights=weights.astype(np.float32))
 
 
 def unit_rows(rows: object, count: int, width: int | None, model: str) -> Vectors:
