@@ -21,8 +21,8 @@ POOL = 30
 MOST = 5
 # Degree from which a memory counts as an order though kinmem has not classified it as a preference,
 # which it does with 28 of 30 instructions. A lower one takes plain facts for orders: from 0.3 on,
-# 26 % of 200 English ones, 40 % of 90 German and 55 % of 73 Portuguese ones (tests/corpora/told,
-# training/places); from 0.8 on, 3 %, 9 % and 1 %.
+# 26 % of 200 English ones (tests/corpora/told.jsonl), 40 % of 90 German and 55 % of 73 Portuguese
+# ones (training/places); from 0.8 on, 3 %, 9 % and 1 %.
 SURELY = 0.8
 # Degree from which an order counts fully: nearness to the question says more than the degree.
 WHOLLY = 0.4
