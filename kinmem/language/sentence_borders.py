@@ -40,6 +40,9 @@ VOWELS = frozenset("aeiouyæøœ")
 # one in half.
 SHORT = 6
 VOWELLESS = 4
+# Most letters of a word with a capital that is taken for an abbreviation whatever follows in lower
+# case: Do. um neun, im Dez. bei uns.
+CAPITALISED = 3
 # Most digits of a number that may be an ordinal: am 31. Mai.
 ORDINAL = 2
 # Characters to look at before a full stop.
@@ -108,7 +111,9 @@ def _is_shortened(word: str, head: str, following: re.Match[str], text: str) -> 
         return False
     if ROMAN.fullmatch(word) or word.casefold() in COMPANY and word[0].isupper():
         return True
-    return len(word) <= SHORT and _is_capitalised(text) and not _is_function(following)
+    is_likely = word[0].isupper() and len(word) <= CAPITALISED
+    is_likely = is_likely or len(word) <= SHORT and not _is_function(following)
+    return is_likely and _is_capitalised(text)
 
 
 def _is_vowelless(word: str, head: str) -> bool:

@@ -18,6 +18,7 @@ WHOLE = {
         '"Are you sure?" she asked me.',
         "Our company is Havn Tools Inc. and we're registered in Bergen.",
         "His practice is on St. Mary's Rd. No. 5.",
+        "Our rent is due in Dec. at the latest.",
     ],
     "de": [
         "Mein Urlaub geht vom 3. Mai bis zum 10. Juni.",
@@ -28,6 +29,8 @@ WHOLE = {
         "Die Abgabe ist auf den 10. verschoben.",
         "Mein Bruder Jonas ist vom 9.11. bis 20.11. im Urlaub.",
         "Mein Zahnarzttermin ist am 24.12. um 9 Uhr.",
+        "Ich treffe mich Do. um 18:30 mit Frau Keller.",
+        "Mein Kurs ist Di. und Fr. im Gemeindehaus.",
         "Unser Büro ist in der Karl-Marx-Str. 17, Eingang ggf. über den Hof.",
     ],
     "fr": [
@@ -58,6 +61,8 @@ SEVERAL = [
     ("We live on Mill Rd. No cars are allowed there.", 2),
     ("We moved to AWS. Tom likes it.", 2),
     ("we're on node 22. the port is 8081", 2),
+    ("I was at the gym. it was nice.", 2),
+    ("I love it. we go there often.", 2),
     ("It was founded in 1998. 20 people work there.", 2),
     ("我住在北京。我的妻子叫小红。", 2),
     ("Moramos em Lisboa. O meu irmão é médico.", 2),
@@ -82,6 +87,7 @@ def test_what_is_learned_is_whole(service_of: Callable[..., Service]) -> None:
         "Ich wohne in der Hauptstr. 12 in Köln.",
         "Moro na R. Augusta n. 14 em São Paulo.",
         "Mein Bruder Jonas ist vom 9.11. bis 20.11. im Urlaub.",
+        "Ich treffe mich Do. um 18:30 mit Frau Keller.",
         "Wir nutzen z. B. Postgres 16 für alle Dienste.",
     ]
 
