@@ -137,7 +137,8 @@ def judge(
     is too unlikely, and the least chance with which a hit may stand beside a likely one.
 
     Recall never abstains if a hit was said at the time asked for, comes from a model's wording, was
-    accepted by the reranker, or has all the words of a keyword question.
+    accepted by the reranker, has all the words of a keyword question, or mentions what the question
+    wants to know to have been said.
     """
     told = evidence(hits, question, found)
     weights = (BY_MEANING, READ_BY_MEANING) if found.scale else (BY_WORDS, READ_BY_WORDS)
@@ -208,19 +209,22 @@ def verdict_of(reasons: Reasons) -> tuple[float, float] | None:
 
 def _is_vouched(hit: Scored, question: Question) -> bool:
     """Return whether something other than its features vouches for a hit: the reranker, a model's
-    wording, or a match of all keywords."""
+    wording, a match of all keywords, or that it mentions what is asked for ("what did I say about
+    Verona?": whatever was said about it answers)."""
     reasons = hit.reasons
     if reasons.rerank is not None:
         return reasons.rerank >= FITTING
     is_of_model = reasons.expansion is not None and reasons.meaning is reasons.words is None
     is_of_model = is_of_model and reasons.semantic is None
-    return is_of_model or _is_called(hit.candidate, question.text)
+    told = words(_plain(hit.candidate))
+    is_mentioned = bool(question.mentioned) and question.mentioned <= set(told)
+    return is_of_model or is_mentioned or _is_called(told, question.text)
 
 
-def _is_called(candidate: Candidate, text: str) -> bool:
-    """Return whether the text is a list of keywords and the candidate has them all ("Okafor?"). A
-    single keyword may be the beginning of a word."""
-    said, told = words(text), words(_plain(candidate))
+def _is_called(told: Sequence[str], text: str) -> bool:
+    """Return whether the text is a list of keywords and all are told ("Okafor?"). A single keyword
+    may be the beginning of a word."""
+    said = words(text)
     if len(said) == 1 and len(said[0]) >= LEAST_CALLED:
         return any(word.startswith(said[0]) for word in told)
     if len(said) > CALLED or not set(said) <= set(told):

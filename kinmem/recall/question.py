@@ -111,6 +111,8 @@ class Question:
     """Words of what superseded the answer: where did I work before Ericsson?"""
     was: Interval | None = None
     """The past interval whose state of affairs it asks about: "where did I live in March?"."""
+    mentioned: frozenset[str] = frozenset()
+    """Words for what the speaker wants to know to have said: did I ever mention Verona?"""
 
 
 def unstamped(text: str) -> str:
@@ -155,7 +157,14 @@ def understand(
         only_then=when is not None and _asks_for_time(text, phrase),
         until=frozenset(content_words(Dates(text, now).asked_before)) if was else frozenset(),
         was=was,
+        mentioned=_mentioned(text),
     )
+
+
+def _mentioned(text: str) -> frozenset[str]:
+    """Return the content words of what the speaker is asked to have said, without the asking."""
+    said = OWN_WORDS.search(text)
+    return frozenset(content_words(text[said.end() :])) - ABOUT_ASKING if said else frozenset()
 
 
 def within(question: Question, filters: Filters) -> Filters:

@@ -315,6 +315,32 @@ def test_a_tool_says_in_a_line_that_nothing_answers(service: Service) -> None:
     assert 0 <= sent["memories"][0]["confidence"] < 0.05
 
 
+MENTIONS = "Wir haben 2019 in Verona geheiratet."
+
+
+@pytest.mark.parametrize(
+    ("question", "is_known"),
+    [
+        ("did I ever mention Verona?", True),
+        ("What did I say about Verona?", True),
+        ("What did the user say about Verona?", True),
+        ("Did I tell you about Paris?", False),
+        ("What did I say about the hotel in Verona?", False),
+        ("What did Petra say about Verona?", False),
+    ],
+)
+def test_whatever_was_said_about_it_answers_what_was_said_about_it(
+    service: Service, question: str, is_known: bool
+) -> None:
+    for text in (MENTIONS, "My cousin Petra keeps bees.", "Luca mag keinen Koriander."):
+        service.memorize(text)
+
+    answer = service.recall(question)
+
+    assert answer.abstained is not is_known
+    assert [hit.memory.content for hit in answer.hits if not hit.weak] == [MENTIONS] * is_known
+
+
 def test_where_nothing_fits_a_tool_speaks_of_no_weak_memories(service: Service) -> None:
     answer = told(service).recall(KNOWN, since="in 3 days")
     sent = as_json(Recalled.of(answer, service, explain=False))
