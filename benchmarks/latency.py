@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -112,9 +112,12 @@ def fill(kin: Service, corpus: Corpus, name: str = KnownVectors.name) -> None:
 def drafts_of(
     kin: str, corpus: Corpus, now: datetime, name: str = KnownVectors.name
 ) -> Iterator[Draft]:
-    """The memories of a corpus with their vectors, some superseded by the one before."""
+    """The memories of a corpus with their vectors, a second apart, some superseded by the one
+    before."""
     before = ""
+    first = now - timedelta(seconds=len(corpus.notes))
     for at, note in enumerate(corpus.notes):
+        now = first + timedelta(seconds=at)
         chunks = Chunks((note["content"],), corpus.vectors[at : at + 1], name)
         draft = Draft(_memory(kin, note, at, now, before), chunks, Knowledge())
         before = draft.memory.id
