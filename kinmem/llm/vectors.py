@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -173,7 +174,7 @@ class Kernel:
         self._file = file
 
     def score(self, vector: Vector) -> float:
-        """Of a vector of unit length."""
+        """Of a vector of unit length. Raises ModelError if the file is not what `write` left."""
         examples, weights = self._read
         scaled = vector / SCALE
         blocks = range(0, len(examples), BLOCK)
@@ -182,8 +183,13 @@ class Kernel:
 
     @cached_property
     def _read(self) -> tuple["np.ndarray[Any, np.dtype[np.int8]]", Vector]:
-        with np.load(self._file) as kept:
-            return kept["examples"], kept["weights"]
+        try:
+            with self._file.open("rb") as file, np.load(file) as kept:
+                return kept["examples"], kept["weights"]
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise ModelError(
+                f"the examples in {self._file} cannot be read ({error}); reinstall kinmem"
+            ) from error
 
     @classmethod
     def nearness(cls, cosines: "np.ndarray[Any, np.dtype[Any]]") -> Any:
