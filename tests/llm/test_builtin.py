@@ -123,14 +123,19 @@ def test_the_right_model_reads_a_text(embedder: BuiltinEmbedder) -> None:
     assert sum(right) >= 0.95 * len(asked)
 
 
-def test_the_judge_and_the_embedder_have_one_matrix_of_words(embedder: BuiltinEmbedder) -> None:
-    embedder.embed(["Ana trinkt jeden Morgen grünen Tee."])
-    BuiltinJudge().commands("Ana trinkt jeden Morgen grünen Tee.")
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks into /proc")
+def test_the_judge_and_the_embedder_have_one_matrix_of_words() -> None:
+    """Models that other tests have loaded may hold another."""
 
-    mapped = Path("/proc/self/maps")
-    if not mapped.exists():
-        pytest.skip("maps are looked up in /proc")
-    assert mapped.read_text().count("words.npy") == 1
+    def matrices() -> int:
+        return Path("/proc/self/maps").read_text().count("words.npy")
+
+    before, embedder, judge = matrices(), BuiltinEmbedder(), BuiltinJudge()
+    embedder.embed(["Ana trinkt jeden Morgen grünen Tee."])
+    judge.commands("Ana trinkt jeden Morgen grünen Tee.")
+
+    assert embedder.languages.loaded
+    assert matrices() <= before + 1
 
 
 def test_english_loads_nothing_for_other_languages() -> None:

@@ -1,5 +1,6 @@
 """A server that all tests of the folder share, with a token of each scope."""
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -33,6 +34,14 @@ class Api:
         stored = self("POST", "/memories", {"content": content, **fields})
         assert stored.status_code == 200, stored.text
         return str(stored.json()["id"])
+
+    def settle(self) -> bool:
+        """Wait for the background work, as often as it takes longer than one request may wait."""
+        latest = time.monotonic() + 200
+        while not self("POST", "/settle", {"timeout": 40}).json()["is_settled"]:
+            if time.monotonic() > latest:
+                return False
+        return True
 
 
 @contextmanager

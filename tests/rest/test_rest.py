@@ -66,7 +66,7 @@ def test_a_request_with_the_same_key_is_done_once(api: Api, path: str, body: obj
     before = api("GET", "/stats").json()
     first = api("POST", path, body, Idempotency_Key=path)
     # What is learned of a turn counts as well.
-    assert api("POST", "/settle", {"timeout": 40}).json()["is_settled"]
+    assert api.settle()
     after = api("GET", "/stats").json()
     again = api("POST", path, body, Idempotency_Key=path)
 
@@ -403,4 +403,4 @@ def test_who_waits_for_background_work_keeps_no_thread() -> None:
 
 def test_it_settles(api: Api) -> None:
     api.memory("the gutter of the shed leaks")
-    assert api("POST", "/settle", {"timeout": 40}).json() == {"is_settled": True}
+    assert api.settle()

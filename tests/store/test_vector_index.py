@@ -378,5 +378,5 @@ def test_searches_see_all_of_a_change_or_nothing_while_another_thread_writes() -
 
     with ThreadPoolExecutor(9) as pool:
         readers = [pool.submit(read, seed) for seed in range(8)]
-        pool.submit(write).result(timeout=60)
-        assert all(reader.result(timeout=60) for reader in readers)
+        pool.submit(write).result(timeout=280)
+        assert all(reader.result(timeout=280) for reader in readers)

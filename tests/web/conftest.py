@@ -27,7 +27,7 @@ from kinmem.web.routes import SEGMENTS, web_routes
 from kinmem.web.views import review_queue
 
 CHROMIUM = os.environ.get("KINMEM_TEST_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-MILLISECONDS = 15_000
+MILLISECONDS = 60_000
 """That a step in the browser may take on a loaded machine."""
 expect.set_options(timeout=MILLISECONDS)
 
