@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from kinmem.hooks import socket_server
 from kinmem.hooks.local_socket import socket_path
 from kinmem.hooks.socket_server import StayingWorker
 from tests.cli.conftest import Kinmem
@@ -154,11 +153,10 @@ def test_a_worker_that_waits_for_hooks_makes_way_for_a_restore(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no worker stays there")
 def test_a_worker_that_ends_late_takes_no_time_from_another(
-    kinmem: Kinmem, memorized: Memorized, home: Path, monkeypatch: pytest.MonkeyPatch
+    kinmem: Kinmem, memorized: Memorized, home: Path
 ) -> None:
     memorized("Clara plays the cello in Lyon")
     kinmem("backup")
-    monkeypatch.setattr(socket_server, "GONE_SECONDS", 5.0)
     late, quick = StayingWorker(home, "ana"), StayingWorker(home, "bob")
     quick_is_asked = Event()
     waiting: list[tuple[StayingWorker, Any]] = [

@@ -580,7 +580,7 @@ class StoreContract:
                 )
 
         with ThreadPoolExecutor(4) as threads:
-            list(threads.map(to_and_fro, range(4), timeout=30))
+            list(threads.map(to_and_fro, range(4), timeout=280))
 
         assert sorted(listed(stores[0])) == sorted(ids)
 

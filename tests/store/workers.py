@@ -36,7 +36,7 @@ def in_processes(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]])
         initializer=_wait_at,
         initargs=(context.Barrier(len(arguments)),),
     ) as processes:
-        return [one.result(60) for one in [processes.submit(work, *these) for these in arguments]]
+        return [one.result(280) for one in [processes.submit(work, *these) for these in arguments]]
 
 
 def _wait_at(barrier: Any) -> None:
@@ -46,7 +46,7 @@ def _wait_at(barrier: Any) -> None:
 
 def all_together() -> None:
     """Return when each of the processes has come so far."""
-    _begins.wait(60)
+    _begins.wait(280)
 
 
 def add_all(home: Path, kin: str, texts: Sequence[str]) -> list[str]:

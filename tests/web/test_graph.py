@@ -106,16 +106,16 @@ def test_what_two_ask_for_at_once_is_made_once(site: Site) -> None:
     def make() -> int:
         made.append(1)
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return len(made)
 
     with ThreadPoolExecutor(2) as tabs:
         first = tabs.submit(kept.of, site.service, "x", make)
-        assert begun.wait(10)
+        assert begun.wait(60)
         second = tabs.submit(kept.of, site.service, "x", make)
         wait([second], 0.05)
         go_on.set()
-        assert (first.result(10), second.result(10)) == (1, 1)
+        assert (first.result(60), second.result(60)) == (1, 1)
 
 
 def test_a_stated_relation_is_said_from_its_source() -> None:
