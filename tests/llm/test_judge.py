@@ -122,6 +122,7 @@ def test_of_two_long_texts_both_are_read(judge: BuiltinJudge) -> None:
 
 def test_the_deadline_holds_between_pairs(judge: BuiltinJudge) -> None:
     texts = [f"There are {number} boxes in the cellar." for number in range(5_000)]
+    judge.warm()
 
     with pytest.raises(ModelError, match="judging 5000 pairs .* 0.05 seconds"):
         judge.answers("How many boxes?", texts, deadline=0.05)
