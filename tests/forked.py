@@ -1,9 +1,9 @@
-"""Servers that begin where the imports of server.py have ended.
+"""Servers that begin where the imports of server.py, and of its first calls, have ended.
 
-A process imports it once for each process of pytest, and forks a server when one is wanted. The
-imports take a second, and more than a hundred tests start a server. Nothing of a home, a setting or
-a model is loaded before the fork. Tests of starting itself start Python (test_docs, test_packaging,
-install/).
+A process imports all that once for each process of pytest, and forks a server when one is wanted.
+The imports take a second and a half, and more than a hundred tests start a server. Nothing of a
+home, a setting or a model is loaded before the fork. Tests of starting itself start Python
+(test_docs, test_packaging, install/).
 
 Run as `python -m tests.forked <number of a socket>`.
 """
@@ -21,6 +21,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,6 +29,19 @@ ROOT = Path(__file__).parents[1]
 IS_POSSIBLE = sys.platform == "linux"
 """Elsewhere the libraries that are imported may not be used after a fork."""
 MOST_BYTES = 1 << 20
+LATE = (
+    "kinmem.http.server",
+    "kinmem.mcp.http_app",
+    "kinmem.mcp.stdio",
+    "kinmem.rest.api_routes",
+    "kinmem.store.sqlite.snapshot",
+    "kinmem.web.routes",
+    "kinmem.wiring.open_memory",
+    "rich.logging",
+    "tokenizers",
+)
+"""What a server imports when somebody asks for it: its transport, and what opens a memory. Not
+onnxruntime, which starts a thread: whoever is forked from it waits for that thread on ending."""
 
 
 class Forked:
@@ -142,6 +156,8 @@ class _Importer:
 def main(number: int) -> None:
     import server
 
+    for name in LATE:
+        import_module(name)
     asked = socket.socket(fileno=number)
     woken, waker = os.pipe()
     os.set_blocking(waker, False)
