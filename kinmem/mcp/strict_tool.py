@@ -8,8 +8,8 @@ import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, cast, get_args, get_origin
+from functools import cache, partial
+from typing import Any, Literal, cast, get_args, get_origin
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
@@ -121,10 +121,10 @@ def tool(
         name=function.__name__,
         title=title,
         description=" ".join((function.__doc__ or "").split()),
-        parameters=lean(arguments.model_json_schema()),
+        parameters=_schema_of(arguments, "validation"),
         fn_metadata=FuncMetadata(
             arg_model=arguments,
-            output_schema=lean(answer.model_json_schema(mode="serialization")) if listed else None,
+            output_schema=_schema_of(answer, "serialization") if listed else None,
         ),
         is_async=False,
         context_kwarg=None,
@@ -211,6 +211,13 @@ def lean(schema: Any) -> Any:
     return {**kept, "anyOf": options} if options else kept
 
 
+@cache
+def _schema_of(model: type[BaseModel], mode: Literal["validation", "serialization"]) -> Any:
+    """Return the lean schema, which all servers of a process share: nobody may change it."""
+    return lean(model.model_json_schema(mode=mode))
+
+
+@cache
 def _arguments_of(function: Callable[..., Any]) -> type[Arguments]:
     """Return a model of the parameters after the first; `**rest: Unpack[Keys]` stands for those
     keys."""

@@ -13,6 +13,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,7 @@ def check_engine() -> None:
         )
 
 
+@cache
 def _vec0() -> str:
     """Return the extension's file without importing sqlite_vec, which would import numpy (110
     ms)."""
