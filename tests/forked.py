@@ -47,11 +47,14 @@ onnxruntime, which starts a thread: whoever is forked from it waits for that thr
 class Forked:
     """What tests use of a subprocess.Popen."""
 
-    def __init__(self, environment: Mapping[str, str], *, is_spoken_to: bool = True) -> None:
-        """Start a server. Unless it `is_spoken_to`, only its errors are read."""
+    def __init__(
+        self, environment: Mapping[str, str], code: str = "", *, is_spoken_to: bool = True
+    ) -> None:
+        """Start a server, or run this code, which starts it. Unless it `is_spoken_to`, only its
+        errors are read."""
         theirs, ours = ([], []) if not is_spoken_to else _pipes()
         reading, writing = os.pipe()
-        self.pid = _Importer.of_this_process().fork(environment, [*theirs, writing])
+        self.pid = _Importer.of_this_process().fork(environment, code, [*theirs, writing])
         for descriptor in (*theirs, writing):
             os.close(descriptor)
         self.stdin: IO[bytes] | None = os.fdopen(ours[0], "wb") if ours else None
@@ -122,10 +125,10 @@ class _Importer:
     def of_this_process() -> "_Importer":
         return _Importer()
 
-    def fork(self, environment: Mapping[str, str], descriptors: list[int]) -> int:
+    def fork(self, environment: Mapping[str, str], code: str, descriptors: list[int]) -> int:
         """The id of a new server."""
         with self._lock:
-            said = json.dumps(dict(environment)).encode()
+            said = json.dumps([dict(environment), code]).encode()
             assert len(said) < MOST_BYTES
             socket.send_fds(self._socket, [said], descriptors)
             while "begun" not in (told := self._next()):
@@ -177,8 +180,12 @@ def main(number: int) -> None:
                 signal.set_wakeup_fd(-1)
                 for descriptor in (number, woken, waker):
                     os.close(descriptor)
-                _become(json.loads(said), descriptors)
-                server.main()
+                environment, code = json.loads(said)
+                _become(environment, descriptors)
+                if code:
+                    exec(code, {"__name__": "__main__"})
+                else:
+                    server.main()
                 sys.exit()
             for descriptor in descriptors:
                 os.close(descriptor)

@@ -144,8 +144,8 @@ def start(home: Path, code: str = "", **environment: str) -> "subprocess.Popen[b
         "KINMEM_PORT": "0",
         **environment,
     }
-    if not code and IS_POSSIBLE:
-        return Forked(given, is_spoken_to=False)
+    if IS_POSSIBLE:
+        return Forked(given, code, is_spoken_to=False)
     command = [sys.executable, *(["-c", code] if code else [str(ROOT / "server.py")])]
     return subprocess.Popen(command, cwd=ROOT, env=given, stderr=subprocess.PIPE)
 
