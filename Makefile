@@ -38,11 +38,27 @@ mutants: $(READY) ## Change the core at 60 random places (SAMPLE=, SEED=): do th
 	@$(RUN) pip install -qq --group mutants
 	@$(RUN) scripts.mutants --sample $(SAMPLE) --seed $(SEED)
 
+# mypy takes longer than all others together, on one core.
+CHECKS = check-types check-format check-lint check-imports check-pages
+.PHONY: $(CHECKS)
 check: $(READY) ## All of that but the tests
-	@$(RUN) ruff format --check .
-	@$(RUN) ruff check .
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going $(CHECKS)
+
+$(CHECKS): $(READY)
+
+check-types:
 	@$(RUN) mypy
+
+check-format:
+	@$(RUN) ruff format --check .
+
+check-lint:
+	@$(RUN) ruff check .
+
+check-imports:
 	@$(BIN)/lint-imports --no-logo
+
+check-pages:
 	@$(RUN) cogapp --check -P $(DOCUMENTS)
 
 fix: $(READY) ## Format, and repair what lint can repair
