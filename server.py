@@ -13,8 +13,8 @@ try:
     import apsw  # noqa: F401  the first that a Python without the dependencies would miss
     import mcp  # noqa: F401
 
+    from kinmem.cli.serve import serve
     from kinmem.errors import KinmemError
-    from kinmem.serve import serve
     from kinmem.settings import load
 except ModuleNotFoundError as missing:
     sys.exit(

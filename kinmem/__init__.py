@@ -39,13 +39,13 @@ def open(
     embedder loads in the background, and the first call that needs it waits.
 
     With `url` the memory is that of a server (`kinmem serve --transport http`), reached over REST;
-    `token` is one of the Kin's. Methods and results are the same; see rest/client.py for what only
-    a local memory has.
+    `token` is one of the Kin's. Methods and results are the same; see web/rest/client.py for
+    what only a local memory has.
     """
     if url is not None:
         if home is not None:
             raise ValueError("a memory is in a home here or at a url, not both")
-        from kinmem.rest.client import Client  # late, as below
+        from kinmem.web.rest.client import Client  # late, as below
 
         return cast("Service", Client(kin, url, token))
     from kinmem.wiring.open_memory import open_kin  # late: takes 0.5 s, and every hook loads this

@@ -381,7 +381,7 @@ def test_a_client_that_stops_reading_cannot_keep_the_server_alive(home: Path) ->
 def test_what_other_code_prints_misses_the_wire(home: Path, start: Callable[..., Process]) -> None:
     noisy = (
         "import os, sys, threading;"
-        "from kinmem.mcp.protocol import build; from kinmem.serve import Services;"
+        "from kinmem.mcp.protocol import build; from kinmem.cli.serve import Services;"
         "from kinmem.settings import load; from kinmem.mcp.stdio import serve_stdio;"
         "services = Services(load());"
         "get = lambda kin: (print('noise'), os.system('echo more noise'), services.get(kin))[2];"
@@ -400,7 +400,7 @@ def test_what_other_code_prints_misses_the_wire(home: Path, start: Callable[...,
 def test_nothing_heavy_is_loaded_before_the_tools_are_listed(start: Callable[..., Process]) -> None:
     watched = (
         "import sys;"
-        "from kinmem.serve import Services; from kinmem.settings import load;"
+        "from kinmem.cli.serve import Services; from kinmem.settings import load;"
         "from kinmem.mcp.protocol import build; import kinmem.mcp.stdio;"
         "build(Services(load()).get);"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'litellm', 'apsw', 'sqlite_vec', 'typer'};"

@@ -100,7 +100,7 @@ def _prepare_streams() -> None:
 def _run(words: list[str]) -> int:
     flags = None if "_KINMEM_COMPLETE" in os.environ else only_serves(words)
     if flags is not None:
-        from kinmem.serve import serve
+        from kinmem.cli.serve import serve
         from kinmem.settings import load
 
         serve(load(flags))

@@ -15,17 +15,17 @@ from kinmem.cli import options as take
 from kinmem.cli.browser import open_at
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.commands import command
+from kinmem.cli.serve import serve as run
+from kinmem.cli.serve import serve_page
 from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
 from kinmem.http.open_page import is_waiting, leave_link, running
 from kinmem.http.server_tokens import tokens_of
 from kinmem.http.tokens import Bearer, Tokens, is_loopback
-from kinmem.serve import serve as run
-from kinmem.serve import serve_page
 from kinmem.settings.loading import DEFAULT_HOME
 
 if TYPE_CHECKING:
-    from kinmem.install import FileChange
+    from kinmem.cli.install import FileChange
 
 app = typer.Typer()
 SERVE_PANEL = "Serve"
@@ -110,8 +110,8 @@ def install(
 ) -> None:
     """Show how a client's configuration would change to use kinmem, or with --remove to stop using
     it. --write makes the change."""
-    from kinmem import install as installer  # late: 30 ms that only this command needs
-    from kinmem.install.clients import started_by
+    from kinmem.cli import install as installer  # late: 30 ms that only this command needs
+    from kinmem.cli.install.clients import started_by
 
     folder = Path(project).absolute() if project else None
     home, settings = Path.home(), context.settings()

@@ -1,1 +1,1 @@
-"""The page for people: what is remembered, why it is recalled, and how to put it right."""
+"""What a browser and programs see over HTTP: pages for people, and REST (in rest/)."""

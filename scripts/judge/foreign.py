@@ -24,7 +24,7 @@ from kinmem.llm.onnx import open_tokenizer
 
 ROOT = Path(__file__).parents[2]
 TRAINING = ROOT / "training"
-CODE = ("kinmem/store", "kinmem/llm", "kinmem/install", "kinmem/hooks", "scripts", "benchmarks")
+CODE = ("kinmem/store", "kinmem/llm", "kinmem/cli/install", "kinmem/hooks", "scripts", "benchmarks")
 """Folders without tables of words in other languages."""
 LINES = 6
 """Of code, in one text."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kinmem.install import plan
+from kinmem.cli.install import plan
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.wiring.open_memory import open_service

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kinmem.cli.install import ADVICE, CLIENTS, plan, plan_removal, tokens_in, write
+from kinmem.cli.install.clients import Wish, entries, started_by
+from kinmem.cli.install.json_config import with_entries, without_entries
 from kinmem.errors import ConfigError, InvalidInput
 from kinmem.hooks.dialects import DIALECTS
-from kinmem.install import ADVICE, CLIENTS, plan, plan_removal, tokens_in, write
-from kinmem.install.clients import Wish, entries, started_by
-from kinmem.install.json_config import with_entries, without_entries
 
 COMMAND = ["/opt/kin mem/bin/kinmem"]
 
@@ -269,7 +269,7 @@ def running_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[...,
             (tools / name).chmod(0o755)
         told = json.dumps(source) if source else None
         package = type("Package", (), {"read_text": staticmethod(lambda name: told)})
-        monkeypatch.setattr("kinmem.install.clients.distribution", lambda name: package)
+        monkeypatch.setattr("kinmem.cli.install.clients.distribution", lambda name: package)
         monkeypatch.setattr("sys.prefix", str(folder))
         monkeypatch.setattr("sys.executable", str(folder / "bin" / "python"))
         monkeypatch.setenv("PATH", str(tools))

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from kinmem.http.tokens import SCOPES, Tokens
-from kinmem.rest.declaration import PREFIX
+from kinmem.web.rest.declaration import PREFIX
 from tests.test_http import Running, running
 
 

@@ -18,10 +18,10 @@ from kinmem.errors import (
 )
 from kinmem.http.connection_limits import BODY_BYTES
 from kinmem.http.tokens import Tokens
-from kinmem.rest import client
-from kinmem.rest.client import LOCAL_ONLY, Client
-from kinmem.rest.client_values import BETWEEN, as_body, in_requests
 from kinmem.service import Service
+from kinmem.web.rest import client
+from kinmem.web.rest.client import LOCAL_ONLY, Client
+from kinmem.web.rest.client_values import BETWEEN, as_body, in_requests
 from tests.rest.conftest import Api
 
 

@@ -11,9 +11,9 @@ import anyio
 import pytest
 
 from kinmem.errors import KinmemError, StoreError
-from kinmem.rest import change_stream, under_way
-from kinmem.rest.under_way import UnderWay
 from kinmem.service.changes import Changes
+from kinmem.web.rest import change_stream, under_way
+from kinmem.web.rest.under_way import UnderWay
 
 FOUND = Changes(frozenset({"memories"}), (), "1.1.1.1.1")
 

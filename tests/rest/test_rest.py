@@ -15,9 +15,9 @@ import kinmem
 from kinmem.http import argument_errors
 from kinmem.http.lanes import Lanes
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY
-from kinmem.rest.api_routes import ENDPOINTS, routes
-from kinmem.rest.declaration import PREFIX
-from kinmem.rest.memory_endpoints import Question
+from kinmem.web.rest.api_routes import ENDPOINTS, routes
+from kinmem.web.rest.declaration import PREFIX
+from kinmem.web.rest.memory_endpoints import Question
 from tests.rest.conftest import Api
 
 

@@ -23,10 +23,10 @@ from kinmem.http.tokens import Tokens
 from kinmem.knowledge.connections import Picture
 from kinmem.models import Note
 from kinmem.models.turns import Circumstances, Message, Run
-from kinmem.rest.client_methods import LOCAL_ONLY
 from kinmem.service import Service, Stats
 from kinmem.store.history import COMPUTED
 from kinmem.validation import Where
+from kinmem.web.rest.client_methods import LOCAL_ONLY
 from tests.rest.conftest import Api
 from tests.sweeps import sample
 

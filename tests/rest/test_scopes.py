@@ -15,8 +15,8 @@ import pytest
 
 from kinmem.clock import utc_now
 from kinmem.http.tokens import SCOPES, Tokens
-from kinmem.rest.api_routes import ENDPOINTS
-from kinmem.rest.declaration import PREFIX
+from kinmem.web.rest.api_routes import ENDPOINTS
+from kinmem.web.rest.declaration import PREFIX
 from tests.rest.conftest import Api
 
 

@@ -16,11 +16,11 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from starlette.applications import Starlette
 
+from kinmem.cli.serve import Services
 from kinmem.http.guard import Guard
 from kinmem.http.logins import Sessions
 from kinmem.http.server import bearer_of
 from kinmem.http.tokens import Bearer, Scope, Tokens
-from kinmem.serve import Services
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.web.routes import SEGMENTS, web_routes

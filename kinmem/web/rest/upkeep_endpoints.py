@@ -11,11 +11,11 @@ from kinmem import __version__
 from kinmem.http.tokens import Scope
 from kinmem.models import Progress
 from kinmem.models.turns import Run
-from kinmem.rest.declaration import Asked, Call, Group, NotYet
-from kinmem.rest.fields import Id, NodeCount
-from kinmem.rest.under_way import PATIENCE, UnderWay
 from kinmem.service import Service, Stats
 from kinmem.upkeep.steps import StepName
+from kinmem.web.rest.declaration import Asked, Call, Group, NotYet
+from kinmem.web.rest.fields import Id, NodeCount
+from kinmem.web.rest.under_way import PATIENCE, UnderWay
 
 group = Group("Upkeep")
 under_way = UnderWay()

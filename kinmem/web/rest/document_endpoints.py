@@ -9,9 +9,9 @@ from pydantic import Field
 from kinmem.documents.document import Given
 from kinmem.errors import InvalidInput
 from kinmem.models import Stored
-from kinmem.rest.declaration import Call, Group
-from kinmem.rest.fields import LEFT_OUT, BatchName, Made
-from kinmem.rest.under_way import UnderWay
+from kinmem.web.rest.declaration import Call, Group
+from kinmem.web.rest.fields import LEFT_OUT, BatchName, Made
+from kinmem.web.rest.under_way import UnderWay
 
 # A file of 16 MiB in base64, with its details.
 FILE_BYTES = 22 * 1024 * 1024

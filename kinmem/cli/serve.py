@@ -107,7 +107,7 @@ def _http_app(services: "Services", tokens: "Tokens", meters: "Meters | None") -
     from kinmem.mcp.http_app import build_app
     from kinmem.mcp.protocol import build
     from kinmem.mcp.tools import tools
-    from kinmem.rest.api_routes import routes
+    from kinmem.web.rest.api_routes import routes
 
     settings, chosen = services.settings, services.settings.server
     lanes = Lanes(chosen.call_seconds)
@@ -149,7 +149,7 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
     from kinmem.http.lanes import Lanes
     from kinmem.http.server import serve_pages
     from kinmem.http.server_tokens import tokens_of
-    from kinmem.rest.api_routes import routes
+    from kinmem.web.rest.api_routes import routes
     from kinmem.web.routes import web_routes
 
     log_to_stderr(settings.general.log_level)

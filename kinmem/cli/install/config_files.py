@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kinmem.cli.install.clients import Entry, kept_beside
 from kinmem.errors import ConfigError
-from kinmem.install.clients import Entry, kept_beside
 
 # Suffix of the copy beside a changed file.
 BACKUP = ".before-kinmem"

@@ -19,11 +19,19 @@ from kinmem.errors import ConfigError, InvalidInput, MemoryNotFound, StillWorkin
 from kinmem.http.connection_limits import BODY_BYTES
 from kinmem.models import Event, Forgotten, Memory, Note, Progress, Review, Settled, Stored
 from kinmem.models.turns import Observed, Run
-from kinmem.rest import client_files, knowledge_endpoints, memory_endpoints, past_endpoints
-from kinmem.rest import upkeep_endpoints as upkeep
-from kinmem.rest.client_errors import Unreachable, raise_for, understood
-from kinmem.rest.client_methods import LOCAL_ONLY, PAGE, REMOTE, Remote, joined
-from kinmem.rest.client_values import (
+from kinmem.service.conversations import Care, Conversations
+from kinmem.service.memories import Memories
+from kinmem.service.storing import Storing
+from kinmem.service.views import Views
+from kinmem.store.history import batch_name
+from kinmem.transfer.exporting import Exported
+from kinmem.transfer.importing import Import
+from kinmem.validation import MOST_LISTED, checked_count, checked_key
+from kinmem.web.rest import client_files, knowledge_endpoints, memory_endpoints, past_endpoints
+from kinmem.web.rest import upkeep_endpoints as upkeep
+from kinmem.web.rest.client_errors import Unreachable, raise_for, understood
+from kinmem.web.rest.client_methods import LOCAL_ONLY, PAGE, REMOTE, Remote, joined
+from kinmem.web.rest.client_values import (
     as_body,
     bound,
     filled,
@@ -35,17 +43,9 @@ from kinmem.rest.client_values import (
     quoted,
     quoted_name,
 )
-from kinmem.rest.declaration import BODILESS, PREFIX
-from kinmem.rest.requests import ID_CHARACTERS, JSON
-from kinmem.rest.under_way import PATIENCE
-from kinmem.service.conversations import Care, Conversations
-from kinmem.service.memories import Memories
-from kinmem.service.storing import Storing
-from kinmem.service.views import Views
-from kinmem.store.history import batch_name
-from kinmem.transfer.exporting import Exported
-from kinmem.transfer.importing import Import
-from kinmem.validation import MOST_LISTED, checked_count, checked_key
+from kinmem.web.rest.declaration import BODILESS, PREFIX
+from kinmem.web.rest.requests import ID_CHARACTERS, JSON
+from kinmem.web.rest.under_way import PATIENCE
 
 # Seconds for an answer: the server answers long work after 40.
 TIMEOUT = 60.0

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kinmem.models import Category, Scope, State, Tier
-from kinmem.rest.declaration import Asked
 from kinmem.validation import MOST_LISTED
+from kinmem.web.rest.declaration import Asked
 
 # Stands for a value that the caller has not named. It reaches nothing: see Asked.given.
 LEFT_OUT: Any = None

@@ -9,12 +9,12 @@ from pydantic import Field
 
 from kinmem.conversation.sanitize import disarmed
 from kinmem.models import Event, Memory
-from kinmem.rest.declaration import Asked, Call, Group
-from kinmem.rest.fields import Lines, Paged, Releases, Write
-from kinmem.rest.shapes import HELD
 from kinmem.service.changes import MOST, Changes
 from kinmem.undo.undo import Undone
 from kinmem.validation import MOST_LISTED
+from kinmem.web.rest.declaration import Asked, Call, Group
+from kinmem.web.rest.fields import Lines, Paged, Releases, Write
+from kinmem.web.rest.shapes import HELD
 
 group = Group("Past")
 

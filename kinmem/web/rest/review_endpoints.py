@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from kinmem.models import Review, Scope, Settled
-from kinmem.rest.declaration import Asked, Call, Group
-from kinmem.rest.fields import LEFT_OUT, Id, Releases
+from kinmem.web.rest.declaration import Asked, Call, Group
+from kinmem.web.rest.fields import LEFT_OUT, Id, Releases
 
 group = Group("Review")
 

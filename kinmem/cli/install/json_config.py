@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kinmem.install.clients import Entry, is_ours, kept_beside
+from kinmem.cli.install.clients import Entry, is_ours, kept_beside
 
 SPACE = re.compile(r"[ \t\r\n]*")
 LITERAL = re.compile(r"-?\d[\d.eE+-]*|true|false|null")

@@ -20,7 +20,7 @@ from kinmem.errors import (
     Unreadable,
     VersionConflict,
 )
-from kinmem.rest.shapes import read
+from kinmem.web.rest.shapes import read
 
 KINDS: dict[str, type[KinmemError]] = {
     "invalid": InvalidInput,

@@ -8,10 +8,10 @@ keeps its order and layout.
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from kinmem.cli.install import config_files, json_config
+from kinmem.cli.install.clients import ADVICE, CLIENTS, Entry, Wish, entries
+from kinmem.cli.install.config_files import TOKEN, FileChange, backup_of, content, write
 from kinmem.errors import ConfigError
-from kinmem.install import config_files, json_config
-from kinmem.install.clients import ADVICE, CLIENTS, Entry, Wish, entries
-from kinmem.install.config_files import TOKEN, FileChange, backup_of, content, write
 
 __all__ = ["ADVICE", "CLIENTS", "FileChange", "plan", "plan_removal", "tokens_in", "write"]
 

@@ -12,8 +12,11 @@ from kinmem.errors import InvalidInput
 from kinmem.knowledge.connections import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
 from kinmem.models.links import Relation
-from kinmem.rest.declaration import Asked, Call, Group
-from kinmem.rest.fields import (
+from kinmem.upkeep.forecast import Forecast
+from kinmem.upkeep.priority import Vitals
+from kinmem.validation import MOST_LINKS
+from kinmem.web.rest.declaration import Asked, Call, Group
+from kinmem.web.rest.fields import (
     LEFT_OUT,
     BatchName,
     Details,
@@ -27,10 +30,7 @@ from kinmem.rest.fields import (
     Trusted,
     Where,
 )
-from kinmem.rest.under_way import UnderWay
-from kinmem.upkeep.forecast import Forecast
-from kinmem.upkeep.priority import Vitals
-from kinmem.validation import MOST_LINKS
+from kinmem.web.rest.under_way import UnderWay
 
 group = Group("Memories")
 under_way = UnderWay()

@@ -7,18 +7,18 @@ from typing import Any
 from kinmem.knowledge.connections import Picture
 from kinmem.models import Answer, Memory, Page
 from kinmem.models.turns import Observed
-from kinmem.rest import conversation_endpoints as talk
-from kinmem.rest import knowledge_endpoints as knowledge
-from kinmem.rest import memory_endpoints as memories
-from kinmem.rest import past_endpoints as past
-from kinmem.rest import review_endpoints as review
-from kinmem.rest import upkeep_endpoints as upkeep
 from kinmem.service import Stats
 from kinmem.service.changes import Changes, ChangesView
 from kinmem.service.conversations import Care, Conversations
 from kinmem.service.memories import Memories
 from kinmem.service.views import Views
 from kinmem.undo.undo import Undone
+from kinmem.web.rest import conversation_endpoints as talk
+from kinmem.web.rest import knowledge_endpoints as knowledge
+from kinmem.web.rest import memory_endpoints as memories
+from kinmem.web.rest import past_endpoints as past
+from kinmem.web.rest import review_endpoints as review
+from kinmem.web.rest import upkeep_endpoints as upkeep
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 from kinmem.errors import InvalidInput, MemoryNotFound
 from kinmem.http.argument_errors import in_short
 from kinmem.models import Note, Stored
-from kinmem.rest.memory_endpoints import New
-from kinmem.rest.requests import ID_CHARACTERS
 from kinmem.text import LONE_SURROGATES
+from kinmem.web.rest.memory_endpoints import New
+from kinmem.web.rest.requests import ID_CHARACTERS
 
 # Keyword arguments that are not sent.
 UNSENT = frozenset({"progress"})

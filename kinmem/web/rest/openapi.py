@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinmem import __version__
-from kinmem.rest.change_stream import ENDPOINT, LINES
-from kinmem.rest.declaration import Endpoint
-from kinmem.rest.requests import ID_CHARACTERS, JSON, KEY_CHARACTERS
-from kinmem.rest.shapes import COMPONENTS, described
+from kinmem.web.rest.change_stream import ENDPOINT, LINES
+from kinmem.web.rest.declaration import Endpoint
+from kinmem.web.rest.requests import ID_CHARACTERS, JSON, KEY_CHARACTERS
+from kinmem.web.rest.shapes import COMPONENTS, described
 
 DESCRIPTION = "/openapi.json"
 ERROR = {

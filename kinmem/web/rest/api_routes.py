@@ -21,7 +21,7 @@ from kinmem.http.lanes import Lane, Lanes, ServiceFor
 from kinmem.http.refusals import forbidden, refusal, refusal_of
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.models import Memory
-from kinmem.rest import (
+from kinmem.web.rest import (
     conversation_endpoints,
     document_endpoints,
     knowledge_endpoints,
@@ -30,10 +30,10 @@ from kinmem.rest import (
     review_endpoints,
     upkeep_endpoints,
 )
-from kinmem.rest.change_stream import STREAM, change_stream
-from kinmem.rest.declaration import PREFIX, Call, Endpoint, NotAllowed, NotYet
-from kinmem.rest.openapi import DESCRIPTION, openapi
-from kinmem.rest.requests import (
+from kinmem.web.rest.change_stream import STREAM, change_stream
+from kinmem.web.rest.declaration import PREFIX, Call, Endpoint, NotAllowed, NotYet
+from kinmem.web.rest.openapi import DESCRIPTION, openapi
+from kinmem.web.rest.requests import (
     Malformed,
     NotJson,
     allowed,
@@ -44,8 +44,8 @@ from kinmem.rest.requests import (
     key_of,
     version_of,
 )
-from kinmem.rest.shapes import written
-from kinmem.rest.transfer_routes import transfer_routes
+from kinmem.web.rest.shapes import written
+from kinmem.web.rest.transfer_routes import transfer_routes
 
 logger = logging.getLogger(__name__)
 
