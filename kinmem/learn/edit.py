@@ -1,13 +1,19 @@
-"""What update_memory was asked to change, checked and as fields of a memory."""
+"""What update_memory was asked to change: checked, as fields of a memory, and compared anew."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from kinmem.errors import InvalidInput
 from kinmem.language import Dates, Weight, content_hash
+from kinmem.learn.compare import Compare
 from kinmem.learn.drafting import TRUST
-from kinmem.models import LIVE, TOLD_AT, Memory, State
+from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Skip
+from kinmem.llm.base import Embedder
+from kinmem.models import LIVE, TOLD_AT, Chunks, ConflictMode, Memory, State
+from kinmem.models.turns import Batch, Conflict
+from kinmem.store.base import Store
+from kinmem.text import content_terms
 from kinmem.validation import (
     Border,
     checked_category,
@@ -118,3 +124,69 @@ CHECKED: Mapping[str, Callable[[Any], Any]] = {
     "pinned": bool,
     "place": lambda place: place or None,
 }
+
+
+class Correction:
+    """Compares a memory with the stored ones again, after its text was changed by hand."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, compare: Compare, mode: ConflictMode
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._compare = compare
+        self._mode: ConflictMode = mode
+
+    def __call__(self, memory: Memory, former: str) -> None:
+        """Compare a memory that has just got another text than `former` with the stored ones, as
+        Learn.note would have compared that text. A review asks about what cannot be so beside it,
+        and no longer about what clearly only its former text spoke against; nothing ends, since
+        only this one was said to be wrong."""
+        vectors = self._store.index.first_vectors(self._embedder.name, [memory.id])
+        if memory.id not in vectors or memory.is_document or memory.state not in LIVE:
+            return
+        chunks = Chunks((memory.content,), vectors[memory.id][None], self._embedder.name)
+        near = self._compare.near(self._compare.vectors_of(memory.content, chunks))
+        conflicts = self._conflicts(memory, near)
+        now = {(one.newer, one.older) for one in conflicts}
+        settled = {}
+        for stored in self._store.decisions.conflicts(all=True):
+            if (stored.newer, stored.older) in now:
+                settled[stored.id] = "open"  # of an earlier text
+            elif (
+                stored.status == "open"
+                and memory.id in (stored.newer, stored.older)
+                and self._is_settled(memory, former, stored.other(memory.id), near)
+            ):
+                settled[stored.id] = "kept_both"
+        if conflicts or settled:
+            self._store.apply(Batch(conflicts=conflicts, settled=settled))
+
+    def _is_settled(
+        self, memory: Memory, former: str, other: str, near: Sequence[Neighbour]
+    ) -> bool:
+        """Return whether nothing is left to ask about a memory and the `other`. What was only
+        worded otherwise or added to may escape the comparison, so the question stays while the new
+        text has a word that only the former one had, or all that the two had in common. Words that
+        carry no meaning by themselves do not count."""
+        alone = [neighbour for neighbour in near if neighbour[0].id == other]
+        verdict = self._compare.verdict(memory, alone)
+        if not isinstance(verdict, Keep):
+            return isinstance(verdict, Skip)
+        against = self._store.memories([other]).get(other)
+        if against is None:
+            return True
+        known, said, was = map(content_terms, (against.content, memory.content, former))
+        common = was & known
+        return not (said & (was - known) or (common and common <= said))
+
+    def _conflicts(self, memory: Memory, near: Sequence[Neighbour]) -> list[Conflict]:
+        """Return with which of its neighbours a memory cannot be so."""
+        match self._compare.verdict(memory, near):
+            case Replace(others, kind, reason) | Flag(others, kind, reason):
+                against: Sequence[Memory] = others
+            case Outdated(by, kind, reason):
+                against = (by,)
+            case _:
+                return []
+        return [Conflict(memory.id, one.id, kind, self._mode, reason) for one in against]

@@ -18,17 +18,17 @@ from kinmem.learn.apply import Changes, changes_of_stored, retried
 from kinmem.learn.ask import ask_about
 from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
+from kinmem.learn.edit import Correction
 from kinmem.learn.extract import extract
-from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Skip
+from kinmem.learn.reconcile import Keep, Neighbour, Outdated
 from kinmem.learn.screen import Gate, Screen
 from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
-from kinmem.models import LIVE, Chunks, Memory, Note, Stored, Vector
+from kinmem.models import Chunks, Memory, Note, Stored, Vector
 from kinmem.models.places import place_of
-from kinmem.models.turns import Batch, Conflict, Message, Repetition
+from kinmem.models.turns import Message, Repetition
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.text import content_terms
 from kinmem.validation import Border
 
 # Pairs that are remembered as compared.
@@ -155,6 +155,7 @@ class Learn:
         self._gate = Gate(models.judge, embedder)
         self._screen = Screen(store, self._compare, self._gate, self._border)
         self._unsettled = Unsettled(store, embedder, self._compare)
+        self.corrected = Correction(store, embedder, self._compare, self._mode)
 
     def note(self, note: Note, batch: str | None = None) -> Stored:
         """Learn one note. Raises InvalidInput if it cannot be stored."""
@@ -206,60 +207,6 @@ class Learn:
             return Counter()
         counts = Counter(COUNTED.get(outcome.status, outcome.status) for outcome in outcomes)
         return +(counts + Counter(echo=screened.echoes))
-
-    def corrected(self, memory: Memory, former: str) -> None:
-        """Compare a memory that has just got another text than `former` with the stored ones, as
-        `note` would have compared that text. A review asks about what cannot be so beside it, and
-        no longer about what clearly only its former text spoke against; nothing ends, since only
-        this one was said to be wrong."""
-        vectors = self._store.index.first_vectors(self._embedder.name, [memory.id])
-        if memory.id not in vectors or memory.is_document or memory.state not in LIVE:
-            return
-        chunks = Chunks((memory.content,), vectors[memory.id][None], self._embedder.name)
-        near = self._compare.near(self._compare.vectors_of(memory.content, chunks))
-        conflicts = self._conflicts(memory, near)
-        now = {(one.newer, one.older) for one in conflicts}
-        settled = {}
-        for stored in self._store.decisions.conflicts(all=True):
-            if (stored.newer, stored.older) in now:
-                settled[stored.id] = "open"  # of an earlier text
-            elif (
-                stored.status == "open"
-                and memory.id in (stored.newer, stored.older)
-                and self._is_settled(memory, former, stored.other(memory.id), near)
-            ):
-                settled[stored.id] = "kept_both"
-        if conflicts or settled:
-            self._store.apply(Batch(conflicts=conflicts, settled=settled))
-
-    def _is_settled(
-        self, memory: Memory, former: str, other: str, near: Sequence[Neighbour]
-    ) -> bool:
-        """Return whether nothing is left to ask about a memory and the `other`. What was only
-        worded otherwise or added to may escape the comparison, so the question stays while the new
-        text has a word that only the former one had, or all that the two had in common. Words that
-        carry no meaning by themselves do not count."""
-        alone = [neighbour for neighbour in near if neighbour[0].id == other]
-        verdict = self._compare.verdict(memory, alone)
-        if not isinstance(verdict, Keep):
-            return isinstance(verdict, Skip)
-        against = self._store.memories([other]).get(other)
-        if against is None:
-            return True
-        known, said, was = map(content_terms, (against.content, memory.content, former))
-        common = was & known
-        return not (said & (was - known) or (common and common <= said))
-
-    def _conflicts(self, memory: Memory, near: Sequence[Neighbour]) -> list[Conflict]:
-        """Return with which of its neighbours a memory cannot be so."""
-        match self._compare.verdict(memory, near):
-            case Replace(others, kind, reason) | Flag(others, kind, reason):
-                against: Sequence[Memory] = others
-            case Outdated(by, kind, reason):
-                against = (by,)
-            case _:
-                return []
-        return [Conflict(memory.id, one.id, kind, self._mode, reason) for one in against]
 
     def settle(self, vectors: Mapping[str, Vector]) -> None:
         """Compare memories that `notes` has stored, as `note` would have compared them.
