@@ -27,7 +27,8 @@ from kinmem.models.turns import (
     Snapshot,
 )
 from kinmem.settings import Settings
-from kinmem.store.base import Store, fitting_ids, newer_of
+from kinmem.store.base import Store
+from kinmem.store.memory import fitting_ids, newer_of
 from kinmem.text import VISIBLE, clean, storable
 from kinmem.validation import Border, checked_subject, checked_time
 

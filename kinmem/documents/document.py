@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from kinmem.errors import InvalidInput, TooLarge, Unreadable
 from kinmem.models import HELD_BACK, QUARANTINE, Memory, Note, State
-from kinmem.models.sizes import CONTENT_BYTES
 from kinmem.text import cut
 
 Kind = Literal["markdown", "text", "html", "pdf"]
@@ -66,15 +65,6 @@ class Document:
     """Where in the text each page begins; empty if there are no pages."""
     notes: Mapping[str, int | str] = field(default_factory=dict)
     """What reading came across: the encoding, pages without text."""
-
-
-def is_document(content: object) -> bool:
-    """Return whether a text is too long for one statement."""
-    return isinstance(content, str) and (
-        len(content) > CONTENT_BYTES
-        or 4 * len(content) > CONTENT_BYTES
-        and len(content.encode("utf-8", "replace")) > CONTENT_BYTES
-    )
 
 
 def as_given(note: Note) -> Given:

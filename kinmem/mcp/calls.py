@@ -32,11 +32,11 @@ from pydantic import ValidationError
 
 from kinmem.conversation.sanitize import inert
 from kinmem.http.argument_errors import nearest
-from kinmem.http.client_name import client_name
 from kinmem.http.lanes import PROGRESS_SECONDS, Lanes, ServiceFor, note_progress
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.mcp.scopes import needed
 from kinmem.models.places import place_of, working_in
+from kinmem.models.sizes import client_name
 from kinmem.text import cut
 
 if TYPE_CHECKING:

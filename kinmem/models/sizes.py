@@ -1,4 +1,5 @@
-"""How long the texts of a memory may be, and the check that comes before all others."""
+"""How long texts may be: those of a memory, with the check that comes before all others, and names
+of programs."""
 
 from collections.abc import Mapping
 
@@ -43,3 +44,20 @@ def checked_sizes(given: object) -> None:
         for text in texts:
             if isinstance(text, str) and (size := size_of(text)) > limit:
                 raise TooLarge(CALLED.get(name, name), size, limit)
+
+
+def is_document(content: object) -> bool:
+    """Return whether a text is too long for one statement."""
+    return isinstance(content, str) and (
+        len(content) > CONTENT_BYTES
+        or 4 * len(content) > CONTENT_BYTES
+        and len(content.encode("utf-8", "replace")) > CONTENT_BYTES
+    )
+
+
+CLIENT_CHARACTERS = 120
+
+
+def client_name(told: str) -> str | None:
+    """Return the name in one line, cut to its length; None if there is none."""
+    return " ".join(told.split())[:CLIENT_CHARACTERS] or None

@@ -11,7 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from kinmem.models import Answer, Candidate, Filters, Hit, Memory, Reasons, Scored, State
-from kinmem.store.base import Store, fitting_ids, newer_of
+from kinmem.store.base import Store
+from kinmem.store.memory import fitting_ids, newer_of
 from kinmem.text import words as text_words
 
 # Most replacements that are followed. There should be no circle, but a damaged file may have one.

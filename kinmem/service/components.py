@@ -14,7 +14,6 @@ from kinmem.clock import Clock
 from kinmem.conversation.compact import Compact
 from kinmem.conversation.notes import Inject
 from kinmem.conversation.observe import Conversation, Fitting, Recent
-from kinmem.documents.document import is_document
 from kinmem.documents.pipeline import Documents
 from kinmem.errors import InvalidInput
 from kinmem.learn.drafting import project_of
@@ -23,6 +22,7 @@ from kinmem.llm.base import ChatModel, ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters, Memory, Note, Progress
 from kinmem.models.places import meant, named, same_place, worked_in
+from kinmem.models.sizes import is_document
 from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
 from kinmem.settings import Settings

@@ -18,7 +18,7 @@ from kinmem.models import (
 from kinmem.models.turns import Run
 from kinmem.recall.conversation import as_memory
 from kinmem.service.components import Ground
-from kinmem.store.base import newer_of
+from kinmem.store.memory import newer_of
 from kinmem.text import folded, storable
 from kinmem.upkeep.forecast import Forecast, forecast
 from kinmem.upkeep.priority import Vitals, vitals

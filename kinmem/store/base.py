@@ -7,13 +7,12 @@ import os
 import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from secrets import token_hex
 from typing import Literal, Protocol, TypeVar
 
-from kinmem.models import LIVE, Damaged, Fate, Filters, Health, Living, Memory, Place, TierChange
+from kinmem.models import Damaged, Fate, Health, Living, Memory, Place, TierChange
 from kinmem.models.turns import Conflict, Run
 from kinmem.store.graph import Graph, Links
 from kinmem.store.history import Changes, Forgetting, Past
@@ -341,34 +340,3 @@ class Store(Memories, Protocol):
     def close(self) -> None:
         """Write what is buffered and release the files. A second call does nothing."""
         ...
-
-
-def newer_of(store: Store, ids: Collection[str]) -> dict[str, Memory]:
-    """Return by id of a memory the latest live one that may have superseded it, in an open
-    conflict.
-
-    No entry if the user keeps what exists (KINMEM_CONFLICT_MODE), or if the conflict was settled.
-    """
-    open_ones = [
-        one
-        for one in store.decisions.conflicts()
-        if one.older in ids and one.mode != "keep_existing"
-    ]
-    found = store.memories({one.newer for one in open_ones}) if open_ones else {}
-    newer: dict[str, Memory] = {}
-    for one in open_ones:
-        memory = found.get(one.newer)
-        if memory is None or memory.state not in LIVE:
-            continue
-        known = newer.get(one.older)
-        if known is None or (known.holds_since, known.id) < (memory.holds_since, memory.id):
-            newer[one.older] = memory
-    return newer
-
-
-def fitting_ids(store: Store, filters: Filters, ids: Collection[str]) -> set[str]:
-    """Return the ids of the memories that fit the filters."""
-    if not ids:
-        return set()
-    asked = replace(filters, ids=tuple(ids))
-    return {memory.id for memory in store.page(asked, "newest", len(ids)).memories}

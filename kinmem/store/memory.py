@@ -1,11 +1,12 @@
 """The interface of the database for memories, the texts of documents, and summaries."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from kinmem.models import (
+    LIVE,
     Chunks,
     Draft,
     Entity,
@@ -17,6 +18,9 @@ from kinmem.models import (
     Passage,
 )
 from kinmem.models.turns import Batch
+
+if TYPE_CHECKING:
+    from kinmem.store.base import Store
 
 # said: by Memory.said_at, the earliest first.
 Sort = Literal["newest", "oldest", "importance", "used", "said"]
@@ -278,3 +282,34 @@ class Summaries(Protocol):
         be of the whole. Returns False and stores nothing if the memory is gone or its content has
         changed."""
         ...
+
+
+def newer_of(store: "Store", ids: Collection[str]) -> dict[str, Memory]:
+    """Return by id of a memory the latest live one that may have superseded it, in an open
+    conflict.
+
+    No entry if the user keeps what exists (KINMEM_CONFLICT_MODE), or if the conflict was settled.
+    """
+    open_ones = [
+        one
+        for one in store.decisions.conflicts()
+        if one.older in ids and one.mode != "keep_existing"
+    ]
+    found = store.memories({one.newer for one in open_ones}) if open_ones else {}
+    newer: dict[str, Memory] = {}
+    for one in open_ones:
+        memory = found.get(one.newer)
+        if memory is None or memory.state not in LIVE:
+            continue
+        known = newer.get(one.older)
+        if known is None or (known.holds_since, known.id) < (memory.holds_since, memory.id):
+            newer[one.older] = memory
+    return newer
+
+
+def fitting_ids(store: "Store", filters: Filters, ids: Collection[str]) -> set[str]:
+    """Return the ids of the memories that fit the filters."""
+    if not ids:
+        return set()
+    asked = replace(filters, ids=tuple(ids))
+    return {memory.id for memory in store.page(asked, "newest", len(ids)).memories}

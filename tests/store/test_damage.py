@@ -12,8 +12,8 @@ import apsw
 import pytest
 
 from kinmem.models import Memory
+from kinmem.store.sql.damage import SUMMED, UNSUMMED, WIDTH
 from kinmem.store.sql.memory_rows import FIELDS, indexed
-from kinmem.store.sql.sums import SUMMED, UNSUMMED, WIDTH
 from kinmem.store.sqlite import checks
 from kinmem.store.sqlite.driver import connect
 from kinmem.store.sqlite.migrating import MIGRATIONS

@@ -18,8 +18,14 @@ from kinmem.language.secrets.kinds import (
     WITHIN_WORDS,
     Kind,
 )
-from kinmem.language.secrets.numbers import is_account, numbers
-from kinmem.language.secrets.values import FIRST_UNSPACED, bare, is_random, stands_for_one
+from kinmem.language.secrets.values import (
+    FIRST_UNSPACED,
+    bare,
+    is_account,
+    is_random,
+    numbers,
+    stands_for_one,
+)
 from kinmem.text import late
 
 REMOVED = "[secret removed]"

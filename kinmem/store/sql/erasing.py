@@ -4,12 +4,11 @@ Functions with `db` run inside the caller's transaction.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
 from kinmem.language import sentences
 from kinmem.models import Memory
-from kinmem.models.turns import Repetition
 from kinmem.store.history import KEYED_NAME, erased_call, repeated_call
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Database, Transaction, Words
@@ -37,45 +36,6 @@ IN_TURNS = "(session, turn) IN PAIRED(:turns)"
 OF_MEMORIES = "SELECT DISTINCT session, turn FROM repetitions WHERE memory IN LISTED(?)"
 # Session and turn.
 Turn = tuple[str, str]
-
-
-def put_repetitions(
-    db: Transaction, found: Sequence[Repetition], stands: Mapping[str, str]
-) -> None:
-    """Record which turns repeat memories, if the turns are stored. `stands` holds the ids under
-    which drafts were stored."""
-    db.run_each(
-        """
-        INSERT INTO repetitions (session, turn, memory, role)
-        SELECT :session, :turn, :memory, :role
-        WHERE EXISTS (SELECT 1 FROM turns WHERE session = :session AND turn = :turn)
-        ON CONFLICT DO NOTHING
-        """,
-        [
-            {
-                "session": one.session,
-                "turn": turn,
-                "memory": stands.get(one.memory, one.memory),
-                "role": one.role,
-            }
-            for one in found
-            for turn in one.turns
-        ],
-    )
-
-
-def inherit_repetitions(db: Transaction, merged: Sequence[str]) -> None:
-    """Record for the memory that stands for a merged one which turns repeat the latter."""
-    db.run(
-        """
-        INSERT INTO repetitions (session, turn, memory, role)
-        SELECT r.session, r.turn, m.superseded_by, r.role
-        FROM repetitions r JOIN memories m ON m.id = r.memory
-        WHERE r.memory IN LISTED(?) AND m.superseded_by IS NOT NULL
-        ON CONFLICT DO NOTHING
-        """,
-        (json.dumps(list(merged)),),
-    )
 
 
 def turns_of(db: Transaction | Database, ids: Collection[str]) -> list[Turn]:

@@ -15,8 +15,7 @@ from typing import Any
 from kinmem.clock import spoken_date
 from kinmem.models import LIVE, ROLES, Filters, Memory, State
 from kinmem.models.places import FREE
-from kinmem.store.sql.damage import Damage, DamagedRow, Row
-from kinmem.store.sql.sums import BY_ENGINE, SUMMED, row_sum
+from kinmem.store.sql.damage import BY_ENGINE, SUMMED, Damage, DamagedRow, Row, row_sum
 from kinmem.text import late
 
 FIELDS = tuple(field.name for field in fields(Memory))

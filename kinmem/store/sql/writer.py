@@ -14,7 +14,7 @@ from kinmem.store.sql import entity_rows
 from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import drop_old_texts
-from kinmem.store.sql.erasing import inherit_repetitions, put_repetitions, scrub, turns_of
+from kinmem.store.sql.erasing import scrub, turns_of
 from kinmem.store.sql.history_rows import Line
 from kinmem.store.sql.link_changes import LinkChanges
 from kinmem.store.sql.memory_file import MemoryFile
@@ -297,3 +297,42 @@ def _insert_conflicts(
                 " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (newer, older) DO NOTHING",
                 (newer, older, one.kind, one.mode, one.status, one.reason, time_text(one.at or at)),
             )
+
+
+def put_repetitions(
+    db: Transaction, found: Sequence[Repetition], stands: Mapping[str, str]
+) -> None:
+    """Record which turns repeat memories, if the turns are stored. `stands` holds the ids under
+    which drafts were stored."""
+    db.run_each(
+        """
+        INSERT INTO repetitions (session, turn, memory, role)
+        SELECT :session, :turn, :memory, :role
+        WHERE EXISTS (SELECT 1 FROM turns WHERE session = :session AND turn = :turn)
+        ON CONFLICT DO NOTHING
+        """,
+        [
+            {
+                "session": one.session,
+                "turn": turn,
+                "memory": stands.get(one.memory, one.memory),
+                "role": one.role,
+            }
+            for one in found
+            for turn in one.turns
+        ],
+    )
+
+
+def inherit_repetitions(db: Transaction, merged: Sequence[str]) -> None:
+    """Record for the memory that stands for a merged one which turns repeat the latter."""
+    db.run(
+        """
+        INSERT INTO repetitions (session, turn, memory, role)
+        SELECT r.session, r.turn, m.superseded_by, r.role
+        FROM repetitions r JOIN memories m ON m.id = r.memory
+        WHERE r.memory IN LISTED(?) AND m.superseded_by IS NOT NULL
+        ON CONFLICT DO NOTHING
+        """,
+        (json.dumps(list(merged)),),
+    )

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from kinmem.store.sql.damage import DERIVED
+from kinmem.store.sql.damage import DERIVED, LINE, SUMMED, broken_links
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import passage_of
 from kinmem.store.sql.memory_rows import COLUMNS as MEMORY
 from kinmem.store.sql.memory_rows import indexed, sound, spread
-from kinmem.store.sql.sums import LINE, SUMMED, broken_links
 
 TABLE = re.compile(r"\b(?:FROM|JOIN) (\w+)")
 TABLES = """

@@ -16,22 +16,16 @@ from kinmem.errors import StoreError
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings, StateRow, waiting
 from kinmem.store.sqlite import driver
-from kinmem.store.sqlite.dialect import STATE
 from kinmem.store.sqlite.disk import is_read_only, read_only_address, stamp
 from kinmem.store.sqlite.driver import (
-    MENDED,
-    READ_ONLY,
     Patience,
-    begin,
     check_engine,
     connect,
     counted,
     empty_wal,
-    is_damage,
     make_private,
     scratch,
     shut,
-    translated,
 )
 from kinmem.store.sqlite.high_water import (
     RAISE,
@@ -42,7 +36,15 @@ from kinmem.store.sqlite.high_water import (
 )
 from kinmem.store.sqlite.mending import mended
 from kinmem.store.sqlite.migrating import MIGRATIONS, BeforeUpgrade, Migrations, without_backup
-from kinmem.store.sqlite.transaction import SqliteTransaction
+from kinmem.store.sqlite.transaction import (
+    MENDED,
+    READ_ONLY,
+    STATE,
+    SqliteTransaction,
+    begin,
+    is_damage,
+    translated,
+)
 
 logger = logging.getLogger(__name__)
 MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more

@@ -1,14 +1,12 @@
-"""The driver: how a file is opened, what its errors mean, how long it waits for others.
+"""The driver: how a file is opened, and how long it waits for others.
 
 apsw brings its own SQLite and can load extensions; the sqlite3 of many Python builds cannot.
 """
 
-import errno
 import importlib.util
 import logging
 import os
 import random
-import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,14 +17,12 @@ from typing import Any
 
 import apsw
 
-from kinmem.errors import StoreCode, StoreError
-from kinmem.store.sql import sums
-from kinmem.store.sql.damage import Damage
-from kinmem.store.sqlite.dialect import PRAGMAS
+from kinmem.errors import StoreError
+from kinmem.store.sql.damage import SUM_FUNCTIONS, Damage
 from kinmem.store.sqlite.encryption import keys_for
 from kinmem.store.sqlite.high_water import COUNT
 from kinmem.store.sqlite.owner_file import is_used
-from kinmem.store.sqlite.transaction import SqliteTransaction
+from kinmem.store.sqlite.transaction import PRAGMAS, SqliteTransaction
 
 # Below 3.51.3 two connections that write and checkpoint at once can corrupt a WAL file
 # (sqlite.org/wal.html, "WAL-reset bug").
@@ -146,56 +142,6 @@ def untriggered(db: apsw.Connection) -> Iterator[None]:
         db.execute("PRAGMA foreign_keys = ON")
 
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turn driver errors into StoreError; kinmem's own errors pass through."""
-    try:
-        yield
-    except apsw.Error as error:
-        code, said = _meaning(error)
-        raise StoreError(f"{path.name}: {said}", code) from error
-    except UnicodeDecodeError as error:
-        raise StoreError(f"{path.name}: {DAMAGED}", "storage_damaged") from error
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            raise StoreError(f"{path.name}: {FULL}", "storage_full") from error
-        said = f"{path} cannot be made or used ({error.strerror or error}); {WHERE}"
-        raise StoreError(said, "storage_failed") from error
-
-
-def is_damage(error: BaseException) -> bool:
-    """Return whether the driver says that something stored is damaged."""
-    if isinstance(error, apsw.SQLError):  # how the extensions for words and vectors say so
-        return bool(BY_EXTENSION.search(str(error)))
-    return isinstance(error, apsw.CorruptError | UnicodeDecodeError)
-
-
-BY_EXTENSION = re.compile(r"fts5|vtable|vec0|sqlite-vec|malformed")
-MENDED = "words or vectors were damaged and are made anew; nothing was changed, do it again"
-DAMAGED = "the file is damaged; kinmem doctor names what, and kinmem doctor --repair mends it"
-NO_ROOM = (apsw.SQLITE_IOERR_SHMSIZE,)
-"""What SQLite reports if a disk has no room for the index of a log."""
-FULL = "the disk is full; nothing was changed, make room and try again"
-READ_ONLY = (
-    "it can only be read, so nothing is stored; recall and list go on. Check the folder's rights"
-)
-WHERE = "KINMEM_HOME, or --home, names the folder that holds everything"
-
-
-def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:
-    if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return "storage_busy", "another process is writing; try again in a moment"
-    if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) in NO_ROOM:
-        return "storage_full", FULL
-    if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
-        return "storage_read_only", READ_ONLY
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return "storage_damaged", DAMAGED
-    if is_damage(error):
-        return "storage_damaged", DAMAGED
-    return "storage_failed", f"{type(error).__name__}: {error}; run kinmem doctor"
-
-
 def check_engine() -> None:
     found = tuple(map(int, apsw.sqlite_lib_version().split(".")))
     if found < LEAST_SQLITE:
@@ -246,10 +192,6 @@ class Patience:
         return True
 
 
-def begin(db: apsw.Connection) -> None:
-    db.execute("BEGIN IMMEDIATE")
-
-
 def empty_wal(db: apsw.Connection) -> None:
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
@@ -265,5 +207,5 @@ def _folded(text: bytes) -> str:
     return text.decode(errors="replace").casefold()
 
 
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {**sums.FUNCTIONS, "kinmem_alike": _alike}
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {**SUM_FUNCTIONS, "kinmem_alike": _alike}
 """What statements and triggers call, by name."""

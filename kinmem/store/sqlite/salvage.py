@@ -16,9 +16,18 @@ from typing import Any, TypeVar
 from kinmem.models import Memory
 from kinmem.store.home_files import Earlier, Mended
 from kinmem.store.sql import history_rows
-from kinmem.store.sql.damage import Damage, Row
+from kinmem.store.sql.damage import (
+    LINE,
+    REWRITTEN,
+    SUMMED,
+    WIDTH,
+    Damage,
+    Row,
+    link_of,
+    rewrite,
+    row_sum,
+)
 from kinmem.store.sql.memory_rows import FIELDS, row_of
-from kinmem.store.sql.sums import LINE, REWRITTEN, SUMMED, WIDTH, link_of, rewrite, row_sum
 from kinmem.store.sqlite.checks import (
     CHUNKLESS,
     COLUMNS,
@@ -30,10 +39,10 @@ from kinmem.store.sqlite.checks import (
     sum_of,
 )
 from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.driver import connect, is_damage, scratch, untriggered
+from kinmem.store.sqlite.driver import connect, scratch, untriggered
 from kinmem.store.sqlite.mending import anew
 from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
-from kinmem.store.sqlite.transaction import SqliteTransaction
+from kinmem.store.sqlite.transaction import SqliteTransaction, is_damage
 
 AT_ONCE = 200
 Part = TypeVar("Part")

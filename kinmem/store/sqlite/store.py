@@ -22,11 +22,11 @@ from kinmem.store.sqlite.checks import broken_history, damaged_rows, unlike_memo
 from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, with_reserve
-from kinmem.store.sqlite.driver import is_damage
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.mending import is_broken, mended
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
+from kinmem.store.sqlite.transaction import is_damage
 from kinmem.store.sqlite.turn_vectors import TurnVectors
 from kinmem.store.sqlite.word_index import SaidWords
 
