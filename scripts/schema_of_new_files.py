@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.driver import scratch
-from kinmem.store.sqlite.migrating import MIGRATIONS, NEW_FILE, numbered, of_version
-from kinmem.store.sqlite.schemas import OF_EXTENSIONS
+from kinmem.store.sqlite.migrating import MIGRATIONS, NEW_FILE, OF_EXTENSIONS, numbered, of_version
 
 # Tables of words, whose settings are stored by a command to FTS5.
 WORDS = ("words", "turn_words")

@@ -33,7 +33,7 @@ from mcp.types import TextResourceContents
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
-from kinmem.http.body_limits import Steady
+from kinmem.http.connection_limits import Steady
 from kinmem.http.server import _listen
 from kinmem.http.tokens import Tokens
 from kinmem.settings import load

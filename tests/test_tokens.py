@@ -9,7 +9,7 @@ import pytest
 
 from kinmem.errors import ConfigError, InvalidInput
 from kinmem.http.tokens import Bearer, Tokens
-from kinmem.mcp.scopes import needed
+from kinmem.mcp.calls import needed
 from tests.conftest import MovableClock
 
 

@@ -17,7 +17,7 @@ from kinmem.llm.prompts import chunks_of
 from kinmem.mcp.protocol import build
 from kinmem.models import Hit, Note
 from kinmem.service import Service
-from kinmem.store.sqlite import turn_vectors
+from kinmem.store.sqlite import vec_tables
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from kinmem.store.sqlite.store import SqliteStore
@@ -492,7 +492,7 @@ def test_the_copy_in_memory_outlives_what_is_erased(
 ) -> None:
     chatted(service)
     assert service.settle()
-    monkeypatch.setattr(turn_vectors, "IN_MEMORY_FROM", 1)
+    monkeypatch.setattr(vec_tables, "IN_MEMORY_FROM", 1)
     held = service.store.transcript._vectors  # type: ignore[attr-defined]
     vector, name = (
         service.components.embedder.embed(["closing time"])[0],
@@ -508,7 +508,7 @@ def test_the_copy_in_memory_outlives_what_is_erased(
 
     service.forget(memory.id, erase=True)
 
-    monkeypatch.setattr(turn_vectors.TurnVectors, "_scanned", None)
+    monkeypatch.setattr(vec_tables.TurnVectors, "_scanned", None)
     after = held.nearest(vector, name, 9, None, {})
     assert set(before) - set(after) == set(gone)
     assert after == [turn for turn in before if turn not in gone]

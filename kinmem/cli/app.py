@@ -10,7 +10,6 @@ from kinmem.cli import (
     client_commands,
     conversation_commands,
     document_commands,
-    key_commands,
     memory_commands,
     recall_commands,
     store_commands,
@@ -40,7 +39,7 @@ app.add_typer(admin_commands.kins, name="kin", rich_help_panel=admin_commands.PA
 app.add_typer(backup_commands.backups, name="backup", rich_help_panel=backup_commands.PANEL)
 app.add_typer(admin_commands.tokens, name="token", rich_help_panel=admin_commands.PANEL)
 app.add_typer(store_commands.stores, name="store", rich_help_panel=store_commands.PANEL)
-app.add_typer(key_commands.keys, name="key", rich_help_panel=key_commands.PANEL)
+app.add_typer(store_commands.keys, name="key", rich_help_panel=store_commands.PANEL)
 
 
 @app.callback(invoke_without_command=True)

@@ -18,7 +18,7 @@ from kinmem.errors import StoreError
 from kinmem.heap import share_arenas
 from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import SocketServer, serve_local
-from kinmem.http.attending import attend
+from kinmem.http.workers import attend
 from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
@@ -99,8 +99,7 @@ def _serve_http(services: "Services") -> NoReturn:
 
 def _http_app(services: "Services", tokens: "Tokens", meters: "Meters | None") -> "Served":
     from kinmem.http.lanes import Lanes
-    from kinmem.http.metrics import CountedCalls
-    from kinmem.http.probes import probes
+    from kinmem.http.metrics import CountedCalls, probes
     from kinmem.http.server import Served, bearer_of
     from kinmem.http.telemetry import send_traces
     from kinmem.mcp.calls import follow_roots

@@ -1,4 +1,5 @@
-"""store migrate: a home from files to PostgreSQL, or back."""
+"""store migrate, key, key set, key remove: how the files of a home are kept: on which engine, and
+encrypted with which key."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -11,12 +12,14 @@ from rich.text import Text
 
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, kin_names
-from kinmem.cli.commands import command
+from kinmem.cli.commands import command, without_command
 from kinmem.cli.terminal import one_line
 
 if TYPE_CHECKING:
     from kinmem.settings import Settings
     from kinmem.transfer.moving import Moved
+    from kinmem.wiring.home_key import KeyChange, KeyState
+
 
 PANEL = "Look after"
 SHOWN = 5
@@ -77,3 +80,72 @@ def _cards(done: "list[Moved]", tokens: int) -> Iterator[RenderableType]:
             yield Text(f"  {one.without_vector:,} texts have no vector yet", style="dim")
     if tokens:
         yield Text(f"{tokens:,} {'token' if tokens == 1 else 'tokens'} for HTTP too.")
+
+
+keys = typer.Typer(help="Encryption of the home's files. Without a command, shows its state.")
+
+
+@command(keys, "show")
+def key_show(context: CommandContext) -> None:
+    """Show whether the home is encrypted, and where its key is."""
+    from kinmem.wiring.home_key import key_state  # late, as in the others: loads the store
+
+    state = key_state(context.settings())
+    context.tell(asdict(state), Text(_told(state)))
+
+
+@command(keys, "set")
+def key_set(context: CommandContext, where: take.KeyPlace = None) -> None:
+    """Encrypt the files with a new key, or give encrypted ones another. Nobody else may use the
+    home meanwhile; it is backed up first."""
+    from kinmem.hooks.socket_server import without_workers
+    from kinmem.wiring.home_key import set_key
+
+    settings = context.settings()
+    with without_workers(settings.home):
+        change = set_key(settings, where)
+    _tell(context, change)
+
+
+@command(keys, "remove")
+def key_remove(context: CommandContext) -> None:
+    """Decrypt the files. The key stays where it is, for backups."""
+    from kinmem.hooks.socket_server import without_workers
+    from kinmem.wiring.home_key import remove_key
+
+    settings = context.settings()
+    with without_workers(settings.home):
+        change = remove_key(settings)
+    _tell(context, change)
+
+
+without_command(keys, key_show)
+
+
+def _tell(context: CommandContext, change: "KeyChange") -> None:
+    lines = [Text(f"{change.files} files changed. {_told(change.state)}")]
+    if change.backup is not None:
+        lines.append(Text(f"Backed up before that to {change.backup}"))
+    if change.state.key is not None:
+        lines.append(Text("Without the key nobody can read them: keep a copy of it elsewhere."))
+    if change.in_the_clear:
+        told = (
+            "These backups are from before and not encrypted; delete them if you need them no more:"
+        )
+        lines += [Text(told), *(Text(f"  {path}") for path in change.in_the_clear)]
+    described = {
+        **asdict(change.state),
+        "files": change.files,
+        "backup": change.backup and str(change.backup),
+        "inTheClear": [str(path) for path in change.in_the_clear],
+    }
+    context.tell(described, *lines)
+
+
+def _told(state: "KeyState") -> str:
+    if state.is_changing:
+        return "A change was cut short: run kinmem key set, or kinmem key remove, again."
+    if state.key is None:
+        return "The files are not encrypted. kinmem key set encrypts them."
+    place = "the keyring" if state.where == "keyring" else state.where
+    return f"The files are encrypted; the key {state.key} is in {place}."

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import RenderableType
+from rich.text import Text
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext
+from kinmem.cli.command_context import CommandContext, short_id
 from kinmem.cli.commands import command
 from kinmem.cli.terminal import Refused, json_text, one_line, say
+from kinmem.transfer.markdown import PagesImport
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from kinmem.service import Service
     from kinmem.transfer.exporting import Exported
     from kinmem.transfer.importing import Import
+
 
 app = typer.Typer()
 PANEL = "Look after"
@@ -123,8 +127,8 @@ def _export_pages(
 def _import_pages(
     context: CommandContext, path: str, *, dry_run: bool, yes: bool, delete_missing: bool
 ) -> None:
-    from kinmem.cli.page_cards import pages_cards, pages_row
     from kinmem.cli.terminal import progress_bar
+    from kinmem.cli.transfer_commands import pages_cards, pages_row
 
     with context.memory(may_be_new=not dry_run) as memory:
         plan = memory.import_pages(path, dry_run=True)
@@ -215,3 +219,64 @@ def _listed(ids: Sequence[str]) -> str:
 
     more = f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
     return ", ".join(map(short_id, ids[:SHOWN])) + more
+
+
+def pages_row(plan: PagesImport) -> dict[str, Any]:
+    """Return an import for programs; `updated`, `created` and `forgotten` are 0 for a dry run."""
+    row = {
+        "batch": plan.batch,
+        "edits": [{"id": one.id, "content": one.content, "where": one.where} for one in plan.edits],
+        "new": [
+            {"content": one.content, "subject": one.subject, "where": one.where} for one in plan.new
+        ],
+        "unchanged": plan.unchanged,
+        "missing": plan.missing,
+        "conflicts": plan.conflicts,
+        "erased": plan.erased,
+        "problems": plan.problems,
+        "updated": plan.updated,
+        "created": plan.created,
+        "known": plan.known,
+        "forgotten": plan.forgotten,
+    }
+    return {name: value for name, value in row.items() if value != []}
+
+
+def pages_cards(
+    plan: PagesImport, *, done: bool = False, delete_missing: bool = False
+) -> Iterator[RenderableType]:
+    """Yield an import for people."""
+    if done:
+        told = f"{plan.updated:,} memories updated, {plan.created:,} new"
+        told += f", {plan.forgotten:,} forgotten" if plan.forgotten else ""
+        yield Text(f"{told}, {plan.unchanged:,} unchanged.", style="green")
+    else:
+        told = f"{len(plan.edits):,} edited, {len(plan.new):,} new, {plan.unchanged:,} unchanged."
+        yield Text(told, style="bold")
+        yield from _first(
+            [f"{short_id(edit.id)}  {one_line(edit.content)}" for edit in plan.edits], "edited"
+        )
+        yield from _first([f"new  {one_line(item.content)}" for item in plan.new], "new")
+    if plan.known:
+        yield Text(f"  {plan.known:,} of the new ones were known already")
+    gone = "would be forgotten" if delete_missing else "stay; --delete-missing forgets them"
+    for ids, told in (
+        ([] if plan.forgotten else plan.missing, f"are no longer on their page, and {gone}"),
+        (plan.conflicts, "were changed here as well since the export, and stay as they are"),
+        (plan.erased, "were erased here, and stay erased"),
+    ):
+        if ids:
+            named = ", ".join(map(short_id, ids[:SHOWN]))
+            named += f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
+            yield Text(f"  {len(ids):,} {told}: {named}", style="yellow")
+    yield from _first(list(map(one_line, plan.problems)), "problems", style="red")
+    if done and (plan.updated or plan.created or plan.forgotten):
+        yield Text(f"kinmem undo {plan.batch} takes it back.", style="dim")
+
+
+def _first(lines: Sequence[str], what: str, style: str = "") -> Iterator[Text]:
+    """Yield the first lines, and say how many more there are."""
+    for line in lines[:SHOWN]:
+        yield Text(f"  {line}", style=style)
+    if len(lines) > SHOWN:
+        yield Text(f"  and {len(lines) - SHOWN:,} more {what}", style=style)

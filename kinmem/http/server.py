@@ -18,11 +18,11 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from kinmem.errors import ConfigError
-from kinmem.http.body_limits import Steady
 from kinmem.http.connection_limits import (
     HEADER_SECONDS,
     MOST_CONNECTIONS,
     Fair,
+    Steady,
     TimedProtocol,
 )
 from kinmem.http.guard import Guard

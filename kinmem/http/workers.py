@@ -1,5 +1,5 @@
-"""Several processes that answer the requests of one listening socket, and the parent that starts
-them again.
+"""Several processes that answer the requests of one listening socket, the parent that starts them
+again, and what a process that was killed has left to learn.
 
 The parent answers nothing, opens no store and has one thread, so that it can fork at any time.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from kinmem.errors import ConfigError
 from kinmem.settings import Settings
@@ -159,3 +159,50 @@ def _tell(told: int) -> None:
     with suppress(BrokenPipeError):  # nobody waits for one that was started again
         os.write(told, b"1")
     os.close(told)
+
+
+# Seconds between two looks for Kins whose work waits.
+EVERY_SECONDS = 10.0
+
+
+class WaitingKins(Protocol):
+    """Where the Kins of all processes are."""
+
+    def say_alive(self) -> None:
+        """Say that this process lives, more often than once in 45 seconds."""
+        ...
+
+    def take(self) -> str | None:
+        """Return a Kin whose work waits, which no other process is given for some time."""
+        ...
+
+
+def attend(
+    connect: Callable[[], WaitingKins],
+    open_kin: Callable[[str], object],
+    tidy: Callable[[], None],
+    ending: threading.Event,
+) -> None:
+    """Begin to look, on a thread of its own, until `ending`: each Kin found is opened, whereby its
+    background work goes on. `tidy` is called after each look."""
+    look = partial(_look, connect, open_kin, tidy, ending)
+    threading.Thread(target=look, name="kinmem-attending", daemon=True).start()
+
+
+def _look(
+    connect: Callable[[], WaitingKins],
+    open_kin: Callable[[str], object],
+    tidy: Callable[[], None],
+    ending: threading.Event,
+) -> None:
+    server, pause = None, 0.0
+    while not ending.wait(pause):
+        pause = EVERY_SECONDS
+        try:
+            server = server or connect()
+            server.say_alive()
+            while not ending.is_set() and (kin := server.take()) is not None:
+                open_kin(kin)
+            tidy()
+        except Exception as error:  # of any kind: the next look may succeed
+            logger.info("nobody attends to other Kins now: %s", error)

@@ -1,5 +1,5 @@
-"""The current call: the Kin, its service, the client program, where it works, and where progress
-goes.
+"""The current call: the Kin, its service, the client program, where it works, where progress goes,
+and which scope of a token it takes.
 
 The Kin is that of the process, or over HTTP the one that the bearer token names; a caller cannot
 choose it. `identify` notes the caller of each message, and tools and resources ask `current_call`.
@@ -8,7 +8,7 @@ choose it. `identify` notes the caller of each message, and tools and resources 
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -33,14 +33,14 @@ from pydantic import ValidationError
 from kinmem.conversation.sanitize import inert
 from kinmem.http.argument_errors import nearest
 from kinmem.http.lanes import PROGRESS_SECONDS, Lanes, ServiceFor, note_progress
-from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
-from kinmem.mcp.scopes import needed
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, SCOPES, Bearer, Scope
 from kinmem.models.places import place_of, working_in
 from kinmem.models.sizes import client_name
 from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem.service import Service
+
 
 # Of an unknown tool's name, as an error repeats it.
 NAME_CHARACTERS = 60
@@ -230,3 +230,41 @@ def _first_place(uris: Iterable[str]) -> str | None:
     parts = map(urlsplit, uris)
     folders = (url2pathname(part.path) for part in parts if part.scheme == "file")
     return next((place for folder in folders if (place := place_of(folder))), None)
+
+
+TOOL_SCOPES: Mapping[str, Scope] = {
+    "recall": "read",
+    "list_memories": "read",
+    "review_memories": "read",
+    "explore": "read",
+    "timeline": "read",
+    "memorize": "write",
+    "update_memory": "write",
+    "forget": "write",
+    "record_turn": "write",
+    "observe": "write",
+    "sleep": "admin",
+}
+# Arguments that take more than their tool does. `erase` cannot be taken back.
+ARGUMENT_SCOPES: Mapping[tuple[str, str], Scope] = {
+    ("review_memories", "apply"): "write",
+    ("review_memories", "refuse"): "write",
+    ("forget", "erase"): "admin",
+}
+# Resources that take read, by how their address begins; others take admin, as kinmem://export.
+READABLE = frozenset({"memories", "stats", "entities", "graph", "timeline", "context"})
+
+
+def needed(method: str, params: Mapping[str, Any]) -> Scope:
+    """Return the scope that a message of the protocol takes; admin for an unknown tool."""
+    if method == "tools/call":
+        name, given = params.get("name"), params.get("arguments")
+        wanted = [TOOL_SCOPES.get(str(name), "admin")]
+        for (tool, argument), scope in ARGUMENT_SCOPES.items():
+            if tool == name and isinstance(given, Mapping) and given.get(argument):
+                wanted.append(scope)
+        return max(wanted, key=SCOPES.index)
+    if method == "resources/read":
+        begins = str(params.get("uri")).removeprefix("kinmem://").partition("/")[0]
+        return "read" if begins in READABLE else "admin"
+    return "read"

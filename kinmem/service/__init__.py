@@ -8,13 +8,12 @@ from kinmem.backup.backups import Backups
 from kinmem.clock import Clock, utc_now
 from kinmem.learn.drafting import settle_places
 from kinmem.llm.base import ChatModels, Embedder
-from kinmem.service.changes import ChangesView
 from kinmem.service.components import Ground, components
 from kinmem.service.conversations import Care, Conversations
 from kinmem.service.memories import Memories
 from kinmem.service.storing import Storing
 from kinmem.service.transfers import Transfers
-from kinmem.service.views import Stats, Views
+from kinmem.service.views import ChangesView, Stats, Views
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 

@@ -11,8 +11,14 @@ from kinmem.service.components import Components, Ground
 from kinmem.service.storing import Storing
 from kinmem.transfer.exporting import Exported, export_jsonl, whole_file
 from kinmem.transfer.importing import Import, JsonlImport
-from kinmem.transfer.page_export import ExportedPages, export_pages
-from kinmem.transfer.page_import import Edit, PagesImport, counted, planned
+from kinmem.transfer.markdown import (
+    Edit,
+    ExportedPages,
+    PagesImport,
+    counted,
+    export_pages,
+    planned,
+)
 from kinmem.transfer.pages import noted
 
 Given = ParamSpec("Given")

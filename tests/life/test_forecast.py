@@ -9,8 +9,7 @@ from hypothesis import strategies as some
 from kinmem.models import Living, State
 from kinmem.models.retention import fading, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings
-from kinmem.upkeep.forecast import DAYS, HARDLY, LEAST_DAYS, foreseen
-from kinmem.upkeep.lifecycle import fate_of
+from kinmem.upkeep.lifecycle import DAYS, HARDLY, LEAST_DAYS, fate_of, foreseen
 from tests.sweeps import rounds
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

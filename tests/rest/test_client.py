@@ -21,7 +21,7 @@ from kinmem.http.tokens import Tokens
 from kinmem.service import Service
 from kinmem.web.rest import client
 from kinmem.web.rest.client import LOCAL_ONLY, Client
-from kinmem.web.rest.client_values import BETWEEN, as_body, in_requests
+from kinmem.web.rest.client_methods import BETWEEN, as_body, in_requests
 from tests.rest.conftest import Api
 
 

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from kinmem.errors import KinmemError, StoreError
-from kinmem.service.changes import Changes
+from kinmem.service.views import Changes
 from kinmem.web.rest import change_stream, under_way
 from kinmem.web.rest.under_way import UnderWay
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.store.sqlite import schemas
+from kinmem.store.sqlite import migrating
 from kinmem.store.sqlite.driver import connect, scratch
 from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations, numbered
 from tests.backups import backups_of
@@ -45,7 +45,7 @@ def test_a_new_file_is_as_the_migrations_make_it() -> None:
             one.run(script)
         Migrations(MIGRATIONS, scratch).apply(other, Path("new"), back_up=lambda: None)
 
-        objects = [schemas.digest(db.rows(schemas.OBJECTS)) for db in (one, other)]
+        objects = [migrating.digest(db.rows(migrating.OBJECTS)) for db in (one, other)]
         assert objects[0] == objects[1], "python -m scripts.schema_of_new_files"
         for (table,) in one.rows("SELECT name FROM sqlite_schema WHERE type = 'table'"):
             assert one.rows(f"SELECT * FROM {table}") == other.rows(f"SELECT * FROM {table}")
@@ -150,7 +150,7 @@ def test_the_digest_of_the_present_schema_is_known() -> None:
     with scratch() as db:
         for _, script in numbered(MIGRATIONS):
             db.run(script)
-        assert schemas.digest(schemas._objects(db)) == schemas.PRESENT
+        assert migrating.digest(migrating._objects(db)) == migrating.PRESENT
 
 
 HIJACKS = {

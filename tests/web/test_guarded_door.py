@@ -14,8 +14,8 @@ from kinmem.errors import StoreError
 from kinmem.http import logins
 from kinmem.http.logins import IDLE_SECONDS, Sessions
 from kinmem.http.tokens import Bearer, Tokens
-from kinmem.web import live
-from kinmem.web.live import Events
+from kinmem.web import routes
+from kinmem.web.routes import Events
 from tests.web.conftest import Site
 
 
@@ -136,7 +136,7 @@ def test_what_a_page_asks_by_itself_does_not_keep_its_session(tmp_path: Path) ->
 
 
 def test_a_stream_ends_with_its_session(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(routes, "LOOK_SECONDS", 0.01)
     session = site.sessions._begin(Bearer("ana", "read"), None)
 
     async def told() -> list[str]:

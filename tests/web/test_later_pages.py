@@ -150,7 +150,7 @@ def test_the_graph_is_drawn_narrowed_and_told(site: Site, page: Page) -> None:
 
 
 def test_a_view_that_is_open_shows_what_is_written_meanwhile(site: Site, page: Page) -> None:
-    """Each view within a few seconds; how soon, `LOOK_SECONDS` of live.py tells."""
+    """Each view within a few seconds; how soon, `LOOK_SECONDS` of routes.py tells."""
     for path, told in (
         ("/", "in use"),
         ("/timeline", "The kettle whistles at"),

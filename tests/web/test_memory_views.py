@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from kinmem.models import Event, Issue, Progress, Review
-from kinmem.web.differences import changes, compared
 from kinmem.web.views import review_queue
+from kinmem.web.views.one_memory import changes, compared
 from tests.web.conftest import Site
 
 

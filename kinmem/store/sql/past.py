@@ -1,16 +1,23 @@
-"""What a Kin has done, write by write, and its memories as they were after one."""
+"""What a Kin has done, write by write, its memories as they were after one, and what any process
+has changed since a position."""
 
 import json
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from kinmem.models import Event, Memory
-from kinmem.store.history import Outline
+from kinmem.store.history import Outline, Position, Published
 from kinmem.store.records import IMPORTED
+from kinmem.store.sql.damage import Row, filled, readable
 from kinmem.store.sql.database import Database
-from kinmem.store.sql.history_rows import LARGEST, events, replayed
+from kinmem.store.sql.history_rows import COLUMNS, LARGEST, events, events_of, replayed
 from kinmem.store.sql.memory_rows import IN_IDS, column, fields_of
-from kinmem.store.sql.write_outlines import outlines
+
+if TYPE_CHECKING:
+    from kinmem.store.sql.sharing import Files
 
 
 class SqlPast:
@@ -98,3 +105,134 @@ class SqlPast:
     def _lines(self, which: str, bound: Mapping[str, Any]) -> list[Event]:
         ordered = f"kin = :kin AND {which} ORDER BY write, seq"
         return events(self._own, ordered, {**bound, "kin": self._kin})
+
+
+# Lines of one write that are read; of more, the latest are.
+MOST_LINES = 100
+# One step down the index for each write: DISTINCT reads every line.
+NUMBERS = """
+    WITH RECURSIVE latest (number) AS (
+        SELECT max(write) FROM history WHERE kin = :kin AND write < :before
+        UNION ALL
+        SELECT (SELECT max(h.write) FROM history h WHERE h.kin = :kin AND h.write < latest.number)
+        FROM latest WHERE latest.number IS NOT NULL
+    )
+    SELECT number FROM latest WHERE number IS NOT NULL LIMIT :limit
+"""
+SIZES = """
+    SELECT write, count(*) FROM history WHERE kin = :kin AND write IN NUMBERED(:writes)
+    GROUP BY write
+"""
+ACTIONS = """
+    SELECT action, count(*) FROM history WHERE kin = :kin AND write = :write GROUP BY action
+"""
+MEMORIES = "SELECT count(DISTINCT memory_id) FROM history WHERE kin = :kin AND write = :write"
+REVERTS = """
+    SELECT memory_id, reverts FROM history
+    WHERE kin = :kin AND write = :write AND reverts IS NOT NULL
+"""
+
+
+def outlines(database: Database, kin: str, limit: int, before: int | None) -> list[Outline]:
+    """See Past.outlines."""
+    bound = {"kin": kin, "before": LARGEST if before is None else before, "limit": limit}
+    numbers = [number for (number,) in database.rows(NUMBERS, bound)]
+    sizes: dict[int, int] = dict(database.rows(SIZES, {"kin": kin, "writes": json.dumps(numbers)}))
+    small = [number for number in numbers if sizes[number] <= MOST_LINES]
+    lines = _lines_of(database, kin, small)
+    return [
+        _outline(number, lines.get(number, []))
+        if sizes[number] <= MOST_LINES
+        else _outline_of_long(database, kin, number)
+        for number in numbers
+    ]
+
+
+def _lines_of(database: Database, kin: str, writes: Sequence[int]) -> Mapping[int, list[Event]]:
+    which = "kin = :kin AND write IN NUMBERED(:writes) ORDER BY seq DESC"
+    found: dict[int, list[Event]] = {}
+    for line in events(database, which, {"kin": kin, "writes": json.dumps(writes)}):
+        found.setdefault(line.write, []).append(line)
+    return found
+
+
+def _outline(number: int, lines: Sequence[Event]) -> Outline:
+    reverts = frozenset((line.memory_id, write) for line in lines for write in line.reverts)
+    many = len({line.memory_id for line in lines})
+    return Outline(number, lines, Counter(line.action for line in lines), many, reverts)
+
+
+def _outline_of_long(database: Database, kin: str, number: int) -> Outline:
+    of_write = {"kin": kin, "write": number}
+    which = "kin = :kin AND write = :write ORDER BY seq DESC LIMIT :limit"
+    reverts = (
+        (memory, write)
+        for memory, written in database.rows(REVERTS, of_write)
+        for write in json.loads(written)
+    )
+    return Outline(
+        number,
+        events(database, which, {**of_write, "limit": MOST_LINES}),
+        Counter(dict(database.rows(ACTIONS, of_write))),
+        database.rows(MEMORIES, of_write)[0][0],
+        frozenset(reverts),
+    )
+
+
+POSITION = """
+    SELECT revision.number, (SELECT max(seq) FROM history), (SELECT max(id) FROM turns)
+    FROM revision
+"""
+SHARED_POSITION = "SELECT number, (SELECT max(seq) FROM published) FROM revision"
+LINES = f"""
+    SELECT seq, {COLUMNS} FROM history WHERE seq > :after AND kin = :kin ORDER BY seq LIMIT :limit
+"""
+SHARED = """
+    SELECT p.seq, p.memory, p.kin, p.at, m.state NOT IN ('deleted', 'quarantined')
+    FROM published p LEFT JOIN memories m ON m.id = p.memory
+    WHERE p.seq > :after AND p.kin <> :kin AND p.kin NOT IN LISTED(:muted)
+    ORDER BY p.seq LIMIT :limit
+"""
+
+
+class SqlChanges:
+    """See Changes."""
+
+    def __init__(self, files: "Files") -> None:
+        self._files = files
+
+    def position(self) -> Position:
+        own, shared = self._files.own.database, self._files.shared.database
+        [(revision, line, turn)] = own.rows(POSITION)
+        [(published, number)] = shared.rows(SHARED_POSITION)
+        return Position(line or 0, revision, turn or 0, published, number or 0)
+
+    def lines(self, after: int, limit: int) -> list[Event]:
+        own = self._files.own.database
+
+        def rows(behind: int, count: int) -> list[Row]:
+            return own.rows(LINES, {"after": behind, "kin": self._files.kin, "limit": count})
+
+        return filled(rows, partial(events_of, damage=own.damage), after, limit, own.damage)
+
+    def shared(self, after: int, limit: int) -> list[Published]:
+        files = self._files
+        muted = json.dumps(sorted(files.muted))
+        damage = files.own.database.damage
+
+        def rows(behind: int, count: int) -> list[Row]:
+            bound = {"after": behind, "kin": files.kin, "muted": muted, "limit": count}
+            return files.shared.database.rows(SHARED, bound)
+
+        return filled(
+            rows,
+            lambda some: readable(some, _published, "published", damage),
+            after,
+            limit,
+            files.shared.database.damage,
+        )
+
+
+def _published(row: Row) -> Published:
+    number, id, kin, at, is_visible = row
+    return Published(number, id, kin, datetime.fromisoformat(at), bool(is_visible))

@@ -15,7 +15,6 @@ from kinmem.models import ROLES, Damaged, Entity, Event, Filters, Memory, Page
 from kinmem.models.turns import Shown
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
-from kinmem.store.sql.change_rows import SqlChanges
 from kinmem.store.sql.contexts import with_present_contexts
 from kinmem.store.sql.database import Database, Row, kept_states
 from kinmem.store.sql.document_texts import SqlDocuments
@@ -35,7 +34,7 @@ from kinmem.store.sql.memory_rows import (
     memories_of,
     time_text,
 )
-from kinmem.store.sql.past import SqlPast
+from kinmem.store.sql.past import SqlChanges, SqlPast
 from kinmem.store.sql.record_rows import SqlTransfer
 from kinmem.store.sql.sharing import Files, SqlOthers
 from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns

@@ -27,7 +27,6 @@ from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import IN_IDS
 from kinmem.store.sql.publishing import bring
 from kinmem.store.sql.sharing import KinFiles
-from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, check_locks
 from kinmem.store.sqlite.high_water import note_of
@@ -36,6 +35,7 @@ from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.nearest_chunks import NearestChunks
 from kinmem.store.sqlite.owner_file import give_back, is_used, take
 from kinmem.store.sqlite.transaction import translated
+from kinmem.store.sqlite.vec_tables import ChunkVectors
 from kinmem.store.sqlite.word_index import WordIndex
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from kinmem.errors import KinmemError
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.refusals import refusal, refusal_of, told_of
 from kinmem.http.tokens import KIN_KEY, STILL_KEY
-from kinmem.service.changes import Changes
+from kinmem.service.views import Changes
 from kinmem.web.rest.declaration import Asked, Call, Endpoint
 from kinmem.web.rest.requests import Malformed, asked_for
 from kinmem.web.rest.shapes import written

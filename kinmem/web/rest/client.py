@@ -31,12 +31,16 @@ from kinmem.validation import MOST_LISTED, checked_count, checked_key
 from kinmem.web.rest import client_files, knowledge_endpoints, memory_endpoints, past_endpoints
 from kinmem.web.rest import upkeep_endpoints as upkeep
 from kinmem.web.rest.client_errors import Unreachable, raise_for, understood
-from kinmem.web.rest.client_methods import LOCAL_ONLY, PAGE, REMOTE, Remote, joined
-from kinmem.web.rest.client_values import (
+from kinmem.web.rest.client_methods import (
+    LOCAL_ONLY,
+    PAGE,
+    REMOTE,
+    Remote,
     as_body,
     bound,
     filled,
     in_requests,
+    joined,
     named,
     noted,
     outcome_or_note,

@@ -1,17 +1,27 @@
-"""The methods of a client that are one request, or the same request page by page."""
+"""The methods of a client that are one request, or the same request page by page; a local method's
+arguments, bound as Python binds them, and made JSON."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from datetime import date
+from functools import cache
+from inspect import Parameter, Signature, signature
+from typing import Any, cast
+from urllib.parse import quote
 
+from pydantic import ValidationError
+
+from kinmem.errors import InvalidInput, MemoryNotFound
+from kinmem.http.argument_errors import in_short
 from kinmem.knowledge.connections import Picture
-from kinmem.models import Answer, Memory, Page
+from kinmem.models import Answer, Memory, Note, Page, Stored
 from kinmem.models.turns import Observed
 from kinmem.service import Stats
-from kinmem.service.changes import Changes, ChangesView
 from kinmem.service.conversations import Care, Conversations
 from kinmem.service.memories import Memories
-from kinmem.service.views import Views
+from kinmem.service.views import Changes, ChangesView, Views
+from kinmem.text import LONE_SURROGATES
 from kinmem.undo.undo import Undone
 from kinmem.web.rest import conversation_endpoints as talk
 from kinmem.web.rest import knowledge_endpoints as knowledge
@@ -19,6 +29,8 @@ from kinmem.web.rest import memory_endpoints as memories
 from kinmem.web.rest import past_endpoints as past
 from kinmem.web.rest import review_endpoints as review
 from kinmem.web.rest import upkeep_endpoints as upkeep
+from kinmem.web.rest.memory_endpoints import New
+from kinmem.web.rest.requests import ID_CHARACTERS
 
 
 @dataclass(frozen=True)
@@ -103,3 +115,130 @@ def joined(parts: list[Any]) -> Any:
             known = whole.get(key)
             whole[key] = [*known, *value] if isinstance(known, list) else value
     return whole
+
+
+# Keyword arguments that are not sent.
+UNSENT = frozenset({"progress"})
+# Keyword arguments, behind two stars, of which None says the same as nothing.
+RESTRICTING = frozenset({"where", "known"})
+# Bytes beside a note in a body, rounded up.
+BETWEEN = 16
+# What an address cannot hold in the place of an id.
+NO_IDS = frozenset({"", ".", ".."})
+
+
+def bound(local: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any]:
+    """Return the arguments of a call of a local method, by name; those that are None, and are so by
+    default, are left out.
+
+    Raises TypeError as the method itself does.
+    """
+    parameters = signature_of(local).parameters
+    told: dict[str, Any] = {}
+    for name, value in signature_of(local).bind(None, *given, **named).arguments.items():
+        parameter = parameters[name]
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            told |= filled(value) if name in RESTRICTING else value
+        elif name != "self" and not (value is None and parameter.default is None):
+            told[name] = value
+    return {name: value for name, value in told.items() if name not in UNSENT}
+
+
+@cache
+def signature_of(local: Callable[..., Any]) -> Signature:
+    return signature(local)
+
+
+def filled(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON, and an address, can hold it."""
+    if isinstance(value, str):
+        return LONE_SURROGATES.sub("\ufffd", value)
+    if isinstance(value, date):  # and times
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {plain(name): plain(one) for name, one in value.items()}
+    return [plain(one) for one in value] if isinstance(value, Iterable) else value
+
+
+def as_body(given: Mapping[str, Any]) -> bytes:
+    """Return the arguments as JSON. Raises InvalidInput for what JSON cannot hold."""
+    try:
+        return json.dumps(plain(given), allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"an argument cannot be sent: {error}") from None
+
+
+def noted(item: Note | Mapping[str, Any] | str) -> dict[str, Any]:
+    """Return a note as the server takes it: what says no more than a default is left out."""
+    if isinstance(item, str):
+        return {"content": item}
+    if isinstance(item, Note):
+        return named(item)
+    if not isinstance(item, Mapping):
+        raise InvalidInput(f"an item of memorize_many: a note, not {type(item).__name__}")
+    defaults = {field.name: field.default for field in fields(Note)}
+    return {
+        name: value
+        for name, value in item.items()
+        if not (value is None and defaults.get(name, MISSING) is None)
+    }
+
+
+def outcome_or_note(item: Note | Mapping[str, Any] | str) -> Stored | dict[str, Any]:
+    """Return an item of many as the server takes it, or its refusal: one that is wrong must not
+    keep the others from being stored."""
+    note = plain(noted(item))
+    try:
+        New.model_validate(note)
+    except ValidationError as error:
+        return Stored("refused", reason=in_short(error, list(New.model_fields), New))
+    return cast(dict[str, Any], note)
+
+
+def in_requests(
+    notes: Sequence[dict[str, Any]], most: int, most_bytes: int
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the notes in parts of so many, and of about so many bytes; a larger one alone."""
+    part, size = list[dict[str, Any]](), 0
+    for note in notes:
+        length = len(as_body(note))
+        if part and (len(part) == most or size + length > most_bytes):
+            yield part
+            part, size = [], 0
+        part.append(note)
+        size += length + BETWEEN
+    if part:
+        yield part
+
+
+def named(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their defaults."""
+    given = {field.name: getattr(record, field.name) for field in fields(record)}
+    defaults = {field.name: field.default for field in fields(record)}
+    return {
+        name: value
+        for name, value in given.items()
+        if defaults[name] is MISSING or value != defaults[name]
+    }
+
+
+def quoted(id: Any) -> str:
+    """Return what stands for a memory's id in an address. Raises MemoryNotFound for what can be
+    none."""
+    if not isinstance(id, str):
+        raise InvalidInput(f"an id must be text, not {type(id).__name__}")
+    if id in NO_IDS or "/" in id or len(id) > ID_CHARACTERS:
+        raise MemoryNotFound(id)
+    return quote(LONE_SURROGATES.sub("\ufffd", id), safe="")
+
+
+def quoted_name(name: Any, what: str) -> str:
+    """Do the same for another name. Raises InvalidInput."""
+    try:
+        return quoted(name)
+    except MemoryNotFound:
+        raise InvalidInput(f"{name[:ID_CHARACTERS]!r} is no {what}") from None

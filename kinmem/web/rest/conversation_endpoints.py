@@ -13,8 +13,7 @@ from kinmem.errors import InvalidInput
 from kinmem.models import Memory
 from kinmem.models.turns import Happening, Message, Observed, Session
 from kinmem.service.conversations import session_name
-from kinmem.web.rest.declaration import Asked, Call, Group
-from kinmem.web.rest.fields import NodeCount, Paged, Place, Text, When
+from kinmem.web.rest.declaration import Asked, Call, Group, NodeCount, Paged, Place, Text, When
 
 group = Group("Conversations")
 

@@ -9,8 +9,7 @@ from pydantic import Field
 from kinmem.documents.document import Given
 from kinmem.errors import InvalidInput
 from kinmem.models import Stored
-from kinmem.web.rest.declaration import Call, Group
-from kinmem.web.rest.fields import LEFT_OUT, BatchName, Made
+from kinmem.web.rest.declaration import LEFT_OUT, BatchName, Call, Group, Made
 from kinmem.web.rest.under_way import UnderWay
 
 # A file of 16 MiB in base64, with its details.

@@ -10,8 +10,17 @@ from pydantic import Field
 from kinmem.knowledge.connections import Picture
 from kinmem.knowledge.explore import Card, Way
 from kinmem.models import Page
-from kinmem.web.rest.declaration import Asked, Call, Group
-from kinmem.web.rest.fields import LEFT_OUT, Lines, NodeCount, Paged, Text, When
+from kinmem.web.rest.declaration import (
+    LEFT_OUT,
+    Asked,
+    Call,
+    Group,
+    Lines,
+    NodeCount,
+    Paged,
+    Text,
+    When,
+)
 
 group = Group("Knowledge")
 

@@ -12,14 +12,16 @@ from kinmem.errors import InvalidInput
 from kinmem.knowledge.connections import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
 from kinmem.models.links import Relation
-from kinmem.upkeep.forecast import Forecast
+from kinmem.upkeep.lifecycle import Forecast
 from kinmem.upkeep.priority import Vitals
 from kinmem.validation import MOST_LINKS
-from kinmem.web.rest.declaration import Asked, Call, Group
-from kinmem.web.rest.fields import (
+from kinmem.web.rest.declaration import (
     LEFT_OUT,
+    Asked,
     BatchName,
+    Call,
     Details,
+    Group,
     Ids,
     Made,
     Paged,

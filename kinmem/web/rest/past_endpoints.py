@@ -9,11 +9,10 @@ from pydantic import Field
 
 from kinmem.conversation.sanitize import disarmed
 from kinmem.models import Event, Memory
-from kinmem.service.changes import MOST, Changes
+from kinmem.service.views import MOST, Changes
 from kinmem.undo.undo import Undone
 from kinmem.validation import MOST_LISTED
-from kinmem.web.rest.declaration import Asked, Call, Group
-from kinmem.web.rest.fields import Lines, Paged, Releases, Write
+from kinmem.web.rest.declaration import Asked, Call, Group, Lines, Paged, Releases, Write
 from kinmem.web.rest.shapes import HELD
 
 group = Group("Past")

@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from kinmem.models import Review, Scope, Settled
-from kinmem.web.rest.declaration import Asked, Call, Group
-from kinmem.web.rest.fields import LEFT_OUT, Id, Releases
+from kinmem.web.rest.declaration import LEFT_OUT, Asked, Call, Group, Id, Releases
 
 group = Group("Review")
 

@@ -13,8 +13,7 @@ from kinmem.models import Progress
 from kinmem.models.turns import Run
 from kinmem.service import Service, Stats
 from kinmem.upkeep.steps import StepName
-from kinmem.web.rest.declaration import Asked, Call, Group, NotYet
-from kinmem.web.rest.fields import Id, NodeCount
+from kinmem.web.rest.declaration import Asked, Call, Group, Id, NodeCount, NotYet
 from kinmem.web.rest.under_way import PATIENCE, UnderWay
 
 group = Group("Upkeep")

@@ -1,7 +1,7 @@
 """The views of the page, in the order in which they are listed.
 
 To add one: a module here with a View called VIEW, a template, its words in both catalogues
-(`view.<name>` is its title), a drawing of that name in icons.py, and a line below.
+(`view.<name>` is its title), a drawing of that name in render.py, and a line below.
 """
 
 from kinmem.web.view import View

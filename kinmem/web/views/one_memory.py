@@ -1,22 +1,21 @@
 """One memory: what it says, where it comes from, what happened to it, what will become of it."""
 
-from collections.abc import Mapping, Sequence
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kinmem.errors import MemoryNotFound
-from kinmem.models import LIVE, TURN, Memory
+from kinmem.models import LIVE, TURN, Event, Memory
 from kinmem.models.turns import Message
 from kinmem.service.memories import likeness
-from kinmem.upkeep.forecast import Forecast, foreseen
-from kinmem.upkeep.lifecycle import was_told
+from kinmem.upkeep.lifecycle import Forecast, foreseen, was_told
 from kinmem.upkeep.priority import Vitals, vitals_of
 from kinmem.web.charts import HEIGHT, WIDTH, Line, line
-from kinmem.web.differences import Changed, changes
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
-from kinmem.web.views.actions import changer
-from kinmem.web.views.edit_memory import edit, save
+from kinmem.web.views.actions import changer, edit, save
 
 PATH = "/memory/{id}"
 SIMILAR = 4
@@ -24,7 +23,7 @@ MOST_EVENTS = 100
 # Points of the curve from one change to the next.
 POINTS = 60
 # Characters of a document that are shown; the rest is in its chunks.
-LONGEST = 100_000
+LONGEST_SHOWN = 100_000
 ACTIONS = ("pin", "unpin", "share", "unshare", "archive", "restore", "forget")
 
 
@@ -37,7 +36,7 @@ class Step(NamedTuple):
     kin: str
     action: str
     reason: str | None
-    changed: Sequence[Changed]
+    changed: Sequence["Changed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,8 @@ def show(asked: Asked) -> Answer:
         "memory.html",
         {
             "memory": memory,
-            "text": text[:LONGEST],
-            "is_cut": len(text) > LONGEST,
+            "text": text[:LONGEST_SHOWN],
+            "is_cut": len(text) > LONGEST_SHOWN,
             "summary": service.store.summaries.of([id]).get(id),
             "is_own": is_own,
             "is_live": memory.state in LIVE,
@@ -182,3 +181,72 @@ VIEW = View(
     owner={f"{PATH}/erase": erase, f"{PATH}/confirm": confirm},
     is_listed=False,
 )
+
+
+# Fields that only follow from other changes.
+UNTOLD = frozenset({"content_hash", "content_updated_at", "evidence", "language", "state_at"})
+TEXTS = frozenset({"content", "source_context"})
+WORD = re.compile(r"\s+|\w+|[^\w\s]")
+# Words of both texts beyond which they are shown one below the other: comparing takes long.
+MOST_WORDS = 1500
+LONGEST = 2000
+
+
+class Piece(NamedTuple):
+    """A stretch of a text that was kept, added or removed."""
+
+    how: Literal["kept", "added", "removed"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One field that was changed."""
+
+    field: str
+    before: str | None
+    after: str | None
+    pieces: tuple[Piece, ...] = ()
+    """Of a text."""
+
+
+def changes(event: Event) -> Iterator[Changed]:
+    """Yield what the line has changed, fields that only follow from others left out."""
+    for name, old in event.before.items():
+        if name in UNTOLD:
+            continue
+        new = event.after.get(name)
+        pieces = tuple(compared(str(old or ""), str(new or ""))) if name in TEXTS else ()
+        yield Changed(name, told(old), told(new), pieces)
+
+
+def compared(before: str, after: str) -> Iterator[Piece]:
+    """Yield the pieces of both texts, in order."""
+    before, after = before[:LONGEST], after[:LONGEST]
+    old, new = WORD.findall(before), WORD.findall(after)
+    if len(old) + len(new) > MOST_WORDS:
+        yield from (Piece("removed", before), Piece("added", after))
+        return
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for tag, at, until, new_at, new_until in matcher.get_opcodes():
+        removed, added = "".join(old[at:until]), "".join(new[new_at:new_until])
+        if tag == "equal":
+            yield Piece("kept", removed)
+            continue
+        if removed:
+            yield Piece("removed", removed)
+        if added:
+            yield Piece("added", added)
+
+
+def told(value: Any) -> str | None:
+    """Return a stored value as text; None if there is none."""
+    if value is None or value in ((), [], ""):
+        return None
+    if isinstance(value, list | tuple):
+        return ", ".join(str(one["id"]) if isinstance(one, dict) else str(one) for one in value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="minutes")
+    return str(value)
