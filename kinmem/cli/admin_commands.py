@@ -166,7 +166,7 @@ def doctor(
 ) -> None:
     """Check everything kinmem depends on. Each line says what helps."""
     if repair or dry_run:
-        from kinmem.cli.doctor import mend  # late: loads the database
+        from kinmem.cli.repairing import mend  # late: loads the database
 
         mend(context, dry_run=dry_run, yes=yes)
         return

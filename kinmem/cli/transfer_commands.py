@@ -13,14 +13,12 @@ from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, short_id
 from kinmem.cli.commands import command
 from kinmem.cli.terminal import Refused, json_text, one_line, say
-from kinmem.transfer.markdown import PagesImport
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from kinmem.service import Service
     from kinmem.transfer.exporting import Exported
     from kinmem.transfer.importing import Import
+    from kinmem.transfer.markdown import PagesImport
 
 
 app = typer.Typer()
@@ -221,7 +219,7 @@ def _listed(ids: Sequence[str]) -> str:
     return ", ".join(map(short_id, ids[:SHOWN])) + more
 
 
-def pages_row(plan: PagesImport) -> dict[str, Any]:
+def pages_row(plan: "PagesImport") -> dict[str, Any]:
     """Return an import for programs; `updated`, `created` and `forgotten` are 0 for a dry run."""
     row = {
         "batch": plan.batch,
@@ -243,7 +241,7 @@ def pages_row(plan: PagesImport) -> dict[str, Any]:
 
 
 def pages_cards(
-    plan: PagesImport, *, done: bool = False, delete_missing: bool = False
+    plan: "PagesImport", *, done: bool = False, delete_missing: bool = False
 ) -> Iterator[RenderableType]:
     """Yield an import for people."""
     if done:

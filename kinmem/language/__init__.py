@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from kinmem.language.change.vetoes import Period as Period
     from kinmem.language.change.vetoes import Periods as Periods
     from kinmem.language.change.vetoes import claim as claim
-    from kinmem.language.dates import Dates as Dates
     from kinmem.language.names.names import join_knowledge as join_knowledge
     from kinmem.language.names.names import knowledge as knowledge
     from kinmem.language.names.names import names_by_capitals as names_by_capitals
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
     from kinmem.language.talk.worth import appraise as appraise
     from kinmem.language.talk.worth import kinds as kinds
     from kinmem.language.talk.worth import only_asks as only_asks
+    from kinmem.language.time.when import Dates as Dates
     from kinmem.language.time.when import Interval as Interval
     from kinmem.language.weight import TIMES as TIMES
     from kinmem.language.weight import UNIMPORTANT as UNIMPORTANT
@@ -68,8 +68,7 @@ if TYPE_CHECKING:
     from kinmem.language.weight import keywords as keywords
 
 _MODULES = {
-    "dates": "Dates",
-    "time.when": "Interval",
+    "time.when": "Dates Interval",
     "names.names": "join_knowledge knowledge names_by_capitals names_in",
     "names.relations": "inverse_relation stored_relation",
     "talk.prose": "Prose",

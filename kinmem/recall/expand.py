@@ -11,12 +11,13 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import ChatModel, ChatModels
 from kinmem.llm.deadline import Attempts, Deadline, awaited, started
-from kinmem.llm.prompts import render
+from kinmem.llm.prompts import render, today
 from kinmem.models import Reasons, Scored
 from kinmem.recall.fuse import fuse
 from kinmem.recall.profiles import Formula
@@ -37,26 +38,26 @@ class Expansion:
     """Wordings that models write while the question itself is searched for."""
 
     def __init__(
-        self, text: str, store: Store, models: ChatModels, attempts: Attempts, today: str
+        self, text: str, store: Store, models: ChatModels, attempts: Attempts, now: datetime
     ) -> None:
-        """Start the models at once. For `today`, see prompts.today."""
+        """Start the models at once. `now` is in the Kin's zone."""
         self._attempts = attempts
         self._begun: list[tuple[str, Future[list[Wording]]]] = []
         self._thinking = attempts.time
         if not models.expands:
             return
         self._thinking = Deadline(left := attempts.share(later=models.reranks))
-        vary, imagine = models.multi_query, models.hyde
+        vary, imagine, day = models.multi_query, models.hyde, today(now)
         if vary is not None:
             subjects = store.subjects("", KNOWN_SUBJECTS)
             self._begin(
                 "multi_query",
                 lambda: [
-                    Wording(one, False) for one in variations(text, subjects, vary, today, left)
+                    Wording(one, False) for one in variations(text, subjects, vary, day, left)
                 ],
             )
         if imagine is not None:
-            self._begin("hyde", lambda: [Wording(imagined(text, imagine, today, left), True)])
+            self._begin("hyde", lambda: [Wording(imagined(text, imagine, day, left), True)])
 
     def _begin(self, stage: str, work: Callable[[], list[Wording]]) -> None:
         self._begun.append((stage, started(work)))
@@ -90,7 +91,7 @@ def variations(
     text: str,
     subjects: Sequence[str],
     model: ChatModel,
-    today: str,
+    day: str,
     deadline: float | None = None,
 ) -> list[str]:
     """Return at most three wordings, none of them the question itself. Raises ModelError."""
@@ -100,18 +101,18 @@ def variations(
 
     known = process.extract(text, subjects, scorer=fuzz.token_set_ratio, limit=SUBJECTS)
     told = "\n".join(subject for subject, _, _ in known)
-    prompt = render("vary", today=today, subjects=told, question=text)
+    prompt = render("vary", today=day, subjects=told, question=text)
     reply = model.answer(prompt, Variations, deadline=deadline)
     plain = (" ".join(one.split()) for one in reply.questions)
     fit = dict.fromkeys(one for one in plain if 0 < len(one) < LONGEST)
     return [one for one in fit if one.casefold() != text.casefold()][:VARIATIONS]
 
 
-def imagined(text: str, model: ChatModel, today: str, deadline: float | None = None) -> str:
+def imagined(text: str, model: ChatModel, day: str, deadline: float | None = None) -> str:
     """Return a statement that could answer the question (HyDE). Raises ModelError."""
     from kinmem.llm.reply import Imagined  # imported late: 80 ms that a hook need not spend
 
-    prompt = render("imagine", today=today, question=text)
+    prompt = render("imagine", today=day, question=text)
     reply = model.answer(prompt, Imagined, deadline=deadline)
     answer = " ".join(reply.answer.split())
     if not 0 < len(answer) < LONGEST:

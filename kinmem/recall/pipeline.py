@@ -12,7 +12,6 @@ from kinmem.clock import Clock
 from kinmem.language import FollowUp
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.deadline import Attempts, Deadline
-from kinmem.llm.prompts import today
 from kinmem.models import LIVE, Answer, Asked, Filters, Found, Hit
 from kinmem.recall.confidence import judge, weak_last
 from kinmem.recall.conversation import Conversation, Sought
@@ -77,10 +76,10 @@ class Recall:
             settings.profile if request.mode is None else request.mode, self._profiles
         )
         attempts = Attempts(min(settings.deadline, request.seconds or settings.deadline))
-        day, text = today(self._clock().astimezone(self._zone)), unstamped(request.text)
+        now, text = self._clock().astimezone(self._zone), unstamped(request.text)
 
-        asked = rewrite(text, recent, store, models, attempts, day, settings)  # 1
-        expansion = Expansion(asked, store, models, attempts, day)  # models write during 2 to 4
+        asked = rewrite(text, recent, store, models, attempts, now, settings)  # 1
+        expansion = Expansion(asked, store, models, attempts, now)  # models write during 2 to 4
         inquiry = self._understood(asked, filters, limit, profile, attempts)  # 2
         question, is_bounded = inquiry.question, profile.weighing == "bounded"
         found, inquiry = search(inquiry)  # 3

@@ -1,12 +1,13 @@
 """Stage 1: rewrite a question that depends on the conversation into one that stands alone."""
 
 from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
 
 from kinmem.errors import Unusable
 from kinmem.language import FollowUp
 from kinmem.llm.base import ChatModel, ChatModels
 from kinmem.llm.deadline import Attempts
-from kinmem.llm.prompts import render
+from kinmem.llm.prompts import render, today
 from kinmem.models.turns import Message
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
@@ -30,17 +31,17 @@ def rewrite(
     store: Store,
     models: ChatModels,
     attempts: Attempts,
-    today: str,
+    now: datetime,
     settings: RecallSettings,
 ) -> str:
     """Return the question, or what it means in the conversation before it, reworded by a model or,
-    failing that, by rules. For `today`, see prompts.today."""
+    failing that, by rules. `now` is in the Kin's zone."""
     if not FollowUp(text).is_likely(settings.rewrite_threshold) or not (said := recent()):
         return text
     model = models.rewrite
     if model is not None:
         most = attempts.share(later=models.expands + models.reranks)
-        done = attempts.tried("rewrite", lambda: rewritten(text, said, model, today, most))
+        done = attempts.tried("rewrite", lambda: rewritten(text, said, model, today(now), most))
         if done is not None:
             return done
     subjects = store.subjects("", KNOWN_SUBJECTS)
@@ -51,15 +52,15 @@ def rewritten(
     text: str,
     recent: Sequence[Message],
     model: ChatModel,
-    today: str,
+    day: str,
     deadline: float | None = None,
 ) -> str:
-    """Return the question worded for somebody who has not heard the conversation. Raises
-    ModelError."""
+    """Return the question worded for somebody who has not heard the conversation. For `day`, see
+    prompts.today. Raises ModelError."""
     from kinmem.llm.reply import Standalone  # imported late: 80 ms that a hook need not spend
 
     told = "\n".join(f"{_who(one)}: {one.text[:QUOTED]}" for one in recent[-RECENT:])
-    prompt = render("rewrite", today=today, conversation=told, question=text)
+    prompt = render("rewrite", today=day, conversation=told, question=text)
     reply = model.answer(prompt, Standalone, deadline=deadline)
     question = " ".join(reply.question.split())
     asked, said = content_words(question), f"{told} {text}"

@@ -28,7 +28,7 @@ from kinmem.language.time.calendar import (
     same_day,
 )
 from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language, Plain, likely_languages
-from kinmem.language.time.when import is_name, is_one_of_several
+from kinmem.language.time.time_names import is_name, is_one_of_several
 from kinmem.text import late
 
 CHINESE = late(r"[天日晚夜早周拜期月年]")
