@@ -84,7 +84,7 @@ LIMITS = (
     "kinmem.llm.naming.PATIENCE",
     "kinmem.llm.relating.PATIENCE",
     "kinmem.backup.erasure.AT_ONCE",
-    "kinmem.serve.PATIENCE",
+    "kinmem.cli.serve.PATIENCE",
 )
 """Seconds after which kinmem goes on without a model or leaves a file to the next sleep."""
 

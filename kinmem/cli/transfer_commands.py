@@ -16,8 +16,8 @@ from kinmem.cli.terminal import Refused, json_text, one_line, say
 
 if TYPE_CHECKING:
     from kinmem.service import Service
-    from kinmem.transfer.exporting import Exported
     from kinmem.transfer.importing import Import
+    from kinmem.transfer.jsonl import Exported
     from kinmem.transfer.markdown import PagesImport
 
 

@@ -9,8 +9,8 @@ from kinmem.errors import InvalidInput, VersionConflict
 from kinmem.models import Note, Progress, State
 from kinmem.service.components import Components, Ground
 from kinmem.service.storing import Storing
-from kinmem.transfer.exporting import Exported, export_jsonl, whole_file
 from kinmem.transfer.importing import Import, JsonlImport
+from kinmem.transfer.jsonl import Exported, export_jsonl, whole_file
 from kinmem.transfer.markdown import (
     Edit,
     ExportedPages,

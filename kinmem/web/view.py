@@ -1,13 +1,17 @@
-"""How views are declared: what a view is asked, what it may answer, and where it is found.
+"""How views are declared: what a view is asked, what it may answer, where it is found, and what
+several in a row would work out alike.
 
 A view is a module in views/. It declares a View in its own VIEW, and views/__init__.py lists it:
 that gives it its route, its place in the navigation, and its forms a check of session and scope.
 """
 
+import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from starlette.datastructures import FormData, QueryParams
 from starlette.responses import Response
@@ -15,6 +19,7 @@ from starlette.responses import Response
 from kinmem.errors import KinmemError
 from kinmem.http.logins import Session
 from kinmem.http.tokens import Scope
+from kinmem.service import Service
 from kinmem.web.language import Language
 
 if TYPE_CHECKING:
@@ -132,3 +137,42 @@ class View:
     needs: Scope = "read"
     """What a session needs to see it at all."""
     is_listed: bool = True
+
+
+# Seconds after which it is worked out again all the same: links, vectors and reports of upkeep move
+# no position.
+LONGEST = 30.0
+T = TypeVar("T")
+
+
+class Kept:
+    """Values by service and name. May be called from any thread."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._known: WeakKeyDictionary[Service, dict[str, tuple[object, float, Any]]] = (
+            WeakKeyDictionary()
+        )
+        self._makers: WeakKeyDictionary[Service, dict[str, threading.Lock]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def of(self, service: Service, name: str, make: Callable[[], T]) -> T:
+        """Return the value of that name; made anew if anything has changed since."""
+        at, now = (service.store.revision, service.store.changes.position()), self._clock()
+        with self._making(service, name):
+            with self._lock:
+                made_at, until, value = self._known.get(service, {}).get(name, (None, 0.0, None))
+            if made_at != at or now > until:
+                value = make()
+                with self._lock:
+                    self._known.setdefault(service, {})[name] = at, now + LONGEST, value
+        found: T = value
+        return found
+
+    def _making(self, service: Service, name: str) -> threading.Lock:
+        """Return the lock of that value: what two ask for at once is made once."""
+        with self._lock:
+            return self._makers.setdefault(service, {}).setdefault(name, threading.Lock())
+
+
+KEPT = Kept()

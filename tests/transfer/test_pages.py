@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kinmem.errors import InvalidInput
 from kinmem.service import Service
-from kinmem.transfer import page_import
+from kinmem.transfer import markdown
 from kinmem.transfer.pages import escaped, file_name, page, parsed, unescaped
 from tests.transfer.test_jsonl import HOSTILE, KEY, contents
 
@@ -306,4 +306,4 @@ def test_a_line_that_belongs_to_no_item_is_named(service: Service, tmp_path: Pat
     plan = service.import_pages(page, dry_run=True)
 
     assert plan.new == []
-    assert [problem.partition(": ")[2] for problem in plan.problems] == [page_import.STRAY]
+    assert [problem.partition(": ")[2] for problem in plan.problems] == [markdown.STRAY]

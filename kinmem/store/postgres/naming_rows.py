@@ -11,9 +11,15 @@ from kinmem.store.history import KEYED, Mention
 from kinmem.store.postgres.fts_tokens import tokens
 from kinmem.store.postgres.owned_rows import PostgresDatabase, PostgresTransaction
 from kinmem.store.postgres.rewriting import SERVER_KEEPS, rewrite
-from kinmem.store.sql.forgetting import SqlForgetting
+from kinmem.store.sql.forgetting import (
+    DROPPED,
+    SAID,
+    WITH_MEMORIES,
+    WRITTEN,
+    SqlForgetting,
+    changes,
+)
 from kinmem.store.sql.memory_rows import COLUMNS, IN_NUMBERS, memories_of
-from kinmem.store.sql.named_columns import DROPPED, SAID, WITH_MEMORIES, WRITTEN, changes
 from kinmem.text import INVISIBLE
 
 WORD = re.compile(r"\w+")

@@ -12,7 +12,7 @@ from typing import Any
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Candidate
 from kinmem.store.sql.database import Database, Row, state_of
-from kinmem.store.sql.document_choice import Chosen, Matches, choose
+from kinmem.store.sql.document_texts import Chosen, Matches, choose
 from kinmem.store.sql.finding import (
     Beside,
     Listing,

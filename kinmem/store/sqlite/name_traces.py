@@ -14,9 +14,15 @@ from kinmem.models import Memory
 from kinmem.store.history import KEYED, Mention
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.erasing import IN_TURNS
-from kinmem.store.sql.forgetting import SqlForgetting
+from kinmem.store.sql.forgetting import (
+    DROPPED,
+    SAID,
+    WITH_MEMORIES,
+    WRITTEN,
+    SqlForgetting,
+    changes,
+)
 from kinmem.store.sql.memory_rows import COLUMNS, memories_of
-from kinmem.store.sql.named_columns import DROPPED, SAID, WITH_MEMORIES, WRITTEN, changes
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.transaction import SqliteTransaction

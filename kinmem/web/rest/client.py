@@ -25,17 +25,17 @@ from kinmem.service.memories import Memories
 from kinmem.service.storing import Storing
 from kinmem.service.views import Views
 from kinmem.store.history import batch_name
-from kinmem.transfer.exporting import Exported
 from kinmem.transfer.importing import Import
+from kinmem.transfer.jsonl import Exported
 from kinmem.validation import MOST_LISTED, checked_count, checked_key
 from kinmem.web.rest import client_files, knowledge_endpoints, memory_endpoints, past_endpoints
 from kinmem.web.rest import upkeep_endpoints as upkeep
-from kinmem.web.rest.client_errors import Unreachable, raise_for, understood
 from kinmem.web.rest.client_methods import (
     LOCAL_ONLY,
     PAGE,
     REMOTE,
     Remote,
+    Unreachable,
     as_body,
     bound,
     filled,
@@ -47,6 +47,8 @@ from kinmem.web.rest.client_methods import (
     plain,
     quoted,
     quoted_name,
+    raise_for,
+    understood,
 )
 from kinmem.web.rest.declaration import BODILESS, PREFIX
 from kinmem.web.rest.requests import ID_CHARACTERS, JSON

@@ -7,9 +7,9 @@ from typing import IO, Any
 import httpx
 
 from kinmem.errors import InvalidInput
-from kinmem.transfer.exporting import Exported, whole_file
 from kinmem.transfer.importing import Import, Problem
-from kinmem.web.rest.client_errors import raise_for, raise_told
+from kinmem.transfer.jsonl import Exported, whole_file
+from kinmem.web.rest.client_methods import raise_for, raise_told
 
 
 def export(http: httpx.Client, target: str | Path | IO[bytes]) -> Exported:

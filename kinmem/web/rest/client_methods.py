@@ -1,5 +1,6 @@
 """The methods of a client that are one request, or the same request page by page; a local method's
-arguments, bound as Python binds them, and made JSON."""
+arguments, bound as Python binds them, and made JSON; and a server's errors as those of a local
+memory."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,12 +8,27 @@ from dataclasses import MISSING, dataclass, fields
 from datetime import date
 from functools import cache
 from inspect import Parameter, Signature, signature
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 from urllib.parse import quote
 
+import httpx
 from pydantic import ValidationError
 
-from kinmem.errors import InvalidInput, MemoryNotFound
+from kinmem.errors import (
+    ConfigError,
+    EntityNotFound,
+    InvalidInput,
+    KinmemError,
+    LaterChange,
+    MemoryNotFound,
+    ModelError,
+    Overloaded,
+    StillWorking,
+    StoreError,
+    TooLarge,
+    Unreadable,
+    VersionConflict,
+)
 from kinmem.http.argument_errors import in_short
 from kinmem.knowledge.connections import Picture
 from kinmem.models import Answer, Memory, Note, Page, Stored
@@ -31,6 +47,7 @@ from kinmem.web.rest import review_endpoints as review
 from kinmem.web.rest import upkeep_endpoints as upkeep
 from kinmem.web.rest.memory_endpoints import New
 from kinmem.web.rest.requests import ID_CHARACTERS
+from kinmem.web.rest.shapes import read
 
 
 @dataclass(frozen=True)
@@ -242,3 +259,56 @@ def quoted_name(name: Any, what: str) -> str:
         return quoted(name)
     except MemoryNotFound:
         raise InvalidInput(f"{name[:ID_CHARACTERS]!r} is no {what}") from None
+
+
+KINDS: dict[str, type[KinmemError]] = {
+    "invalid": InvalidInput,
+    "too_large": TooLarge,
+    "unreadable": Unreadable,
+    "not_found": MemoryNotFound,
+    "conflict": VersionConflict,
+    "overloaded": Overloaded,
+    "deadline": StillWorking,
+    "model": ModelError,
+    "config": ConfigError,
+}
+
+
+class Unreachable(KinmemError):
+    """The server cannot be reached, or what answers is no kinmem. Whether a write was done is open:
+    repeat it with the same idempotency_key."""
+
+    code = "unreachable"
+    retry = True
+
+
+def understood(kind: Any, value: Any) -> Any:
+    """Return what an answer says. Raises Unreachable for one of another shape."""
+    try:
+        return read(kind, value)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Unreachable(f"the answer is not that of this kinmem: {error!r}") from error
+
+
+def raise_for(response: httpx.Response, name: str) -> NoReturn:
+    """Raise what the method of that name would have raised locally."""
+    try:
+        told = response.json()["error"]
+        code, message, retry = str(told["code"]), str(told["message"]), bool(told["retry"])
+    except (ValueError, KeyError, TypeError):
+        raise Unreachable(f"{response.url.host} answers {response.status_code}") from None
+    raise_told({"code": code, "message": message, "retry": retry}, name)
+
+
+def raise_told(told: Mapping[str, Any], name: str) -> NoReturn:
+    """Raise the error that an answer describes."""
+    code, message, retry = told["code"], told["message"], told["retry"]
+    kind = StoreError if code.startswith("storage_") else KINDS.get(code, KinmemError)
+    if name == "explore" and kind is MemoryNotFound:
+        kind = EntityNotFound
+    if name == "undo" and kind is VersionConflict:
+        kind = LaterChange
+    error = kind.__new__(kind, message)  # the message is there already; __init__ would write it
+    error.args = (message,)
+    error.code, error.retry = code, retry
+    raise error

@@ -9,8 +9,7 @@ from itertools import groupby
 from kinmem.errors import LaterChange
 from kinmem.models import Memory
 from kinmem.store.history import Outline
-from kinmem.web.kept import KEPT
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, meant, number_in
+from kinmem.web.view import KEPT, Answer, Asked, Done, Notice, Shown, View, meant, number_in
 
 PATH, UNDO = "/activity", "/activity/undo"
 WRITES = 50

@@ -5,9 +5,8 @@ from typing import Any, get_args
 
 from kinmem.models import CATEGORIES, State, Tier
 from kinmem.store.memory import Sort
-from kinmem.web.kept import KEPT
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Shown, View
+from kinmem.web.view import KEPT, Answer, Asked, Shown, View
 from kinmem.web.views.actions import changer, undo
 
 PATH = "/memories"

@@ -9,9 +9,8 @@ from kinmem.errors import InvalidInput
 from kinmem.models import Memory
 from kinmem.models.turns import Session
 from kinmem.web.charts import HEIGHT, WIDTH, rounded_up
-from kinmem.web.kept import KEPT
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Shown, View
+from kinmem.web.view import KEPT, Answer, Asked, Shown, View
 
 PATH = "/timeline"
 PER_PAGE = 50

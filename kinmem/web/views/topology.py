@@ -16,9 +16,8 @@ from kinmem.web.drawn_graph import (
     filtered,
     graph_of,
 )
-from kinmem.web.kept import KEPT
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Shown, View, number_in
+from kinmem.web.view import KEPT, Answer, Asked, Shown, View, number_in
 
 PATH, DRAWN = "/topology", "/topology/graph"
 PER_PAGE = 50
