@@ -78,9 +78,9 @@ def _learn(service: Service) -> None:
 @pytest.mark.parametrize(
     ("journey", "most"),
     [
-        pytest.param(_recall, 63, id="a recall"),
-        pytest.param(_memorize, 74, id="a memorize"),
-        pytest.param(_learn, 91, id="a turn until it is learned"),
+        pytest.param(_recall, 59, id="a recall"),
+        pytest.param(_memorize, 66, id="a memorize"),
+        pytest.param(_learn, 86, id="a turn until it is learned"),
     ],
 )
 def test_a_journey_goes_through_no_more_files(
