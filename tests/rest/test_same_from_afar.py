@@ -330,7 +330,7 @@ WRITES = frozenset(
     review_memories""".split()
 )
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-NAMED = re.compile(r"\b(?:[a-z]+-[0-9a-f]{8}|key-[0-9a-f-]+|[0-9a-f]{24})\b")
+NAMED = re.compile(r"\b(?:[a-z]+-[0-9a-f]{8}|key-[0-9a-f-]+|[0-9a-f]{10}|[0-9a-f]{24})\b")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|\+00:00)")
 UNLIKE = COMPUTED | {
     *("client", "cursor", "next_cursor", "parts", "seconds", "backups", "redacted", "reason"),
