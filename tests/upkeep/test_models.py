@@ -10,14 +10,12 @@ from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.wiring.open_memory import open_service
 from tests.conftest import MovableClock
+from tests.llm.conftest import TYPES_BUILT, litellm_imported
 from tests.llm.model_server import GOOD, ModelServer
 
-# litellm warns of its own types, and pytest puts back the filters that silence it.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:Items? '.+' on TypedDict class:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-]
+__all__ = ["litellm_imported"]
+
+pytestmark = [pytest.mark.usefixtures("litellm_imported"), *TYPES_BUILT]
 TEA = "I drink green tea every morning, says Ana."
 Opened = Callable[..., Service]
 
@@ -44,7 +42,7 @@ def asking(home: Path, clock: MovableClock, server: ModelServer) -> Iterator[Ope
             "KINMEM_KIN": "ana",
             "KINMEM_HOME": home,
             "MEMORY_EXTRACTION_MODEL": "double:m",
-            "KINMEM_MODEL_DEADLINE": 60,  # importing litellm alone takes seconds
+            "KINMEM_MODEL_DEADLINE": 60,
             **settings,
         }
         opened.append(open_service(load(flags, environment={}), clock=clock))
