@@ -403,6 +403,24 @@ def test_a_contradiction_stays_while_the_text_still_speaks_of_it(
         assert len(memory.store.decisions.conflicts()) == 1
 
 
+def test_what_a_person_has_let_stand_is_not_in_doubt_again(home: Path, clock: MovableClock) -> None:
+    with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
+        memory.memorize("Bob lives in Paris")
+        id = str(memory.memorize("Bob lives in Berlin").id)
+        (issue,) = memory.review_memories().issues
+        memory.review_memories(refuse=[issue.id])
+        clock.advance(hours=1)
+        memory.update_memory(id, content="Bob likes tea")
+        memory.undo()
+
+        hits = memory.recall("Where does Bob live?").hits
+
+        assert [hit.newer for hit in hits] == [None, None]
+        clock.advance(hours=1)
+        memory.update_memory(id, content="Bob lives in Rome")
+        assert len(memory.store.decisions.conflicts()) == 1
+
+
 def test_a_contradiction_goes_with_what_had_brought_it(home: Path, clock: MovableClock) -> None:
     with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
         memory.memorize("Bob lives in Paris")

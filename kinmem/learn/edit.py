@@ -12,7 +12,7 @@ from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Ski
 from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, TOLD_AT, Chunks, ConflictMode, Memory, State
 from kinmem.models.turns import Batch, Conflict
-from kinmem.store.base import Store
+from kinmem.store.base import REVIEW, Store
 from kinmem.text import content_terms
 from kinmem.validation import (
     Border,
@@ -152,7 +152,8 @@ class Correction:
         settled = {}
         for stored in self._store.decisions.conflicts(all=True):
             if (stored.newer, stored.older) in now:
-                settled[stored.id] = "open"  # of an earlier text
+                if not self._were_kept(memory, stored.other(memory.id)):
+                    settled[stored.id] = "open"  # of an earlier text
             elif (
                 stored.status == "open"
                 and memory.id in (stored.newer, stored.older)
@@ -161,6 +162,11 @@ class Correction:
                 settled[stored.id] = "kept_both"
         if conflicts or settled:
             self._store.apply(Batch(conflicts=conflicts, settled=settled))
+
+    def _were_kept(self, memory: Memory, other: str) -> bool:
+        """Return whether a person has let both stand, worded as they are now."""
+        worded = {one.wording for one in (memory, *self._store.memories([other]).values())}
+        return any(worded <= refused for refused in self._store.decisions.refused(REVIEW))
 
     def _is_settled(
         self, memory: Memory, former: str, other: str, near: Sequence[Neighbour]

@@ -175,6 +175,12 @@ class Memory:
         )
 
     @property
+    def wording(self) -> str:
+        """What stands for this text of this memory: neither scoring nor use changes it, a new text
+        does."""
+        return f"{self.id}@{self.content_updated_at.isoformat()}"
+
+    @property
     def is_document(self) -> bool:
         """Whether `content` is only the beginning of a longer text that is stored in parts."""
         return "parts" in self.metadata

@@ -103,6 +103,10 @@ class Others(Protocol):
         ...
 
 
+REVIEW = "review"
+"""The kind of step of which a person refuses the issues of a review."""
+
+
 class Decisions(Protocol):
     """Which memories contradict each other, and which proposals were refused."""
 

@@ -20,13 +20,12 @@ from kinmem.llm.prompts import render, today
 from kinmem.llm.relating import Relating
 from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
-from kinmem.store.base import Decisions
+from kinmem.store.base import REVIEW, Decisions
 from kinmem.text import clean, folded
 from kinmem.validation import checked_content
 
 Suggestion = Literal["delete", "merge", "update", "keep", "release"]
 
-STEP = "review"
 
 # Memories in one prompt.
 TOGETHER = 40
@@ -119,19 +118,15 @@ def remainder(
 
 def refusal(kind: IssueKind, memories: Collection[Memory]) -> frozenset[str]:
     """Return the ids under which a refusal is stored. It is valid as long as the texts are
-    unchanged.
-
-    Scoring and use do not invalidate it, but a new wording may be reviewed again.
-    """
-    texts = {f"{memory.id}@{memory.content_updated_at.isoformat()}" for memory in memories}
-    return frozenset({kind, *texts})
+    unchanged; a new wording may be reviewed again."""
+    return frozenset({kind, *(memory.wording for memory in memories)})
 
 
 class Refused:
     """The issues that were refused."""
 
     def __init__(self, decisions: Decisions) -> None:
-        self._known = decisions.refused(STEP)
+        self._known = decisions.refused(REVIEW)
 
     def has(self, issue: Issue, memories: Collection[Memory]) -> bool:
         """Return whether this issue was refused."""

@@ -19,8 +19,8 @@ from kinmem.llm.relating import Relating
 from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Settled, State
 from kinmem.models.turns import Batch, Change
 from kinmem.settings import Settings
-from kinmem.store.base import Store
-from kinmem.upkeep.issues import STEP, issue_id, refusal, remainder
+from kinmem.store.base import REVIEW, Store
+from kinmem.upkeep.issues import issue_id, refusal, remainder
 from kinmem.upkeep.review import review
 from kinmem.validation import checked_content
 
@@ -190,7 +190,7 @@ def refuse_issue(store: Store, issue: Issue) -> Settled:
     """Never show the issue again while the texts are unchanged; an open conflict is closed, and
     both memories are kept."""
     memories = store.memories(issue.memory_ids)
-    store.decisions.refuse(STEP, refusal(issue.type, list(memories.values())))
+    store.decisions.refuse(REVIEW, refusal(issue.type, list(memories.values())))
     for conflict in store.decisions.conflicts():
         if {conflict.newer, conflict.older} == set(issue.memory_ids):
             store.decisions.close_conflict(conflict.id, "kept_both")
