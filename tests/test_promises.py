@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ def promises(page: str) -> Iterator[list[str]]:
             yield cells
 
 
+@cache
 def functions_in(path: Path) -> set[str]:
     """The names of the tests in a file; none where there is no such file."""
     if not path.is_file():

@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,11 +26,14 @@ GROUND = frozenset("clock errors heap text validation wiring".split())
 """What all others stand on: it has no tests of its own in the tier."""
 
 
-def functions(path: Path) -> Iterator[str]:
+@cache
+def functions(path: Path) -> set[str]:
+    found = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign):
             names = node.targets if isinstance(node, ast.Assign) else [node]
-            yield from (getattr(name, "name", getattr(name, "id", "")) for name in names)
+            found |= {getattr(name, "name", getattr(name, "id", "")) for name in names}
+    return found
 
 
 def test_every_tool_is_called_once() -> None:
@@ -52,7 +55,7 @@ def test_what_is_chosen_exists(id: str) -> None:
     path, _, name = id.partition("::")
 
     assert (ROOT / path).is_file()
-    assert not name or name.partition("::")[0] in set(functions(ROOT / path))
+    assert not name or name.partition("::")[0] in functions(ROOT / path)
 
 
 def test_every_step_of_the_night_is_done_once(service: Service) -> None:
