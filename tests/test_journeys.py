@@ -79,7 +79,7 @@ def _learn(service: Service) -> None:
     ("journey", "most"),
     [
         pytest.param(_recall, 59, id="a recall"),
-        pytest.param(_memorize, 66, id="a memorize"),
+        pytest.param(_memorize, 67, id="a memorize"),
         pytest.param(_learn, 86, id="a turn until it is learned"),
     ],
 )
