@@ -734,6 +734,21 @@ def test_what_expires_does_not_make_what_stays_a_duplicate(service, clock):
     assert contents(service.recall("colour of the gate")) == ["The gate is painted green"]
 
 
+def test_what_is_told_again_until_later_is_stored_once(service, clock):
+    rota = "On call: week 49 Amir, week 50 Beate"
+    tagged = service.memorize(rota, expires="7d", tags=("oncall",)).id
+    first = service.memorize(rota, expires="8d").id
+    clock.advance(days=2)
+
+    again = service.memorize(rota, expires="60d")
+    clock.advance(days=10)
+    service.sleep()
+
+    assert (again.status, again.supersedes) == ("superseded", (first,))
+    assert service.get(tagged).tags == ("oncall",)
+    assert contents(service.recall("who is on call")) == [rota]
+
+
 @pytest.mark.parametrize(
     ("since", "until", "found"),
     [

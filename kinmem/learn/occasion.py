@@ -128,6 +128,20 @@ def states_as_much(known: Memory, new: Memory) -> bool:
     )
 
 
+def prolongs(new: Memory, known: Memory) -> bool:
+    """Return whether the new one is `known` again, word for word and with all that is known of it,
+    and both end, the new one later."""
+    ends = known.expires_at, new.expires_at
+    return (
+        ends[0] is not None
+        and ends[1] is not None
+        and ends[0] < ends[1]
+        and known.content_hash == new.content_hash
+        and {*known.manual_tags} <= {*new.manual_tags}
+        and states_as_much(new, known)
+    )
+
+
 def _lasts_as_long(known: Memory, new: Memory) -> bool:
     if known.expires_at is None:
         return True

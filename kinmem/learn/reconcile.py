@@ -27,6 +27,7 @@ from kinmem.learn.occasion import (
     last_said,
     of_one,
     of_two_days,
+    prolongs,
     same_occasion,
     states_as_much,
     was_over,
@@ -121,6 +122,7 @@ def reconcile(
     others = [(known, cosine) for known, cosine in neighbours if known.id != new.id]
     return (
         _known(new, others, ladder, judged, updates)
+        or _prolonged(new, others)
         or _merged(new, others, ladder, mode)
         or _contradicted(new, others, ladder, mode, now, updates, judged)
         or Keep()
@@ -160,6 +162,14 @@ def _says_all(known: Memory, new: Memory, cosine: float, ladder: Ladder) -> bool
             return pair.in_same_words
         case _:
             return False
+
+
+def _prolonged(new: Memory, neighbours: Sequence[Neighbour]) -> Replace | None:
+    """A note that is given again from time to time, each time until later, is one note."""
+    over = tuple(
+        known for known, _ in neighbours if _may_change(new, known) and prolongs(new, known)
+    )
+    return Replace(over, "update", "says the same and lasts longer") if over else None
 
 
 def _merged(
