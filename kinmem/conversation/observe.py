@@ -174,7 +174,7 @@ class Conversation:
         found: dict[str, Memory] = {}
         left = {memory.id for memory in memories}
         while left:
-            newer = newer_of(self._store, left)
+            newer = newer_of(self._store, self._store.decisions.conflicts(), left)
             fitting = fitting_ids(self._store, allowed, {one.id for one in newer.values()})
             found |= {id: one for id, one in newer.items() if one.id in fitting}
             left = fitting - found.keys()

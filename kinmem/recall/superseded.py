@@ -155,7 +155,7 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
     told = answer.hits
     if not told or filters.as_of is not None:
         return answer
-    newer = newer_of(store, {hit.memory.id for hit in told})
+    newer = newer_of(store, store.decisions.conflicts(), {hit.memory.id for hit in told})
     if not newer:
         return answer
     absent = {one.id for one in newer.values()} - {hit.memory.id for hit in told}

@@ -84,7 +84,7 @@ class Views:
     def newer(self, *memory_ids: str) -> dict[str, str]:
         """For each memory that may no longer hold, return the id of the newer memory that
         contradicts it."""
-        newer = newer_of(self._store, memory_ids)
+        newer = newer_of(self._store, self._store.decisions.conflicts(), memory_ids)
         return {id: memory.id for id, memory in newer.items()}
 
     def links(self, *memory_ids: str) -> dict[str, list[Connection]]:

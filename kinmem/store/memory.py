@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from kinmem.models import (
     LIVE,
@@ -17,10 +17,7 @@ from kinmem.models import (
     Page,
     Passage,
 )
-from kinmem.models.turns import Batch
-
-if TYPE_CHECKING:
-    from kinmem.store.base import Store
+from kinmem.models.turns import Batch, Conflict
 
 # said: by Memory.said_at, the earliest first.
 Sort = Literal["newest", "oldest", "importance", "used", "said"]
@@ -284,17 +281,15 @@ class Summaries(Protocol):
         ...
 
 
-def newer_of(store: "Store", ids: Collection[str]) -> dict[str, Memory]:
-    """Return by id of a memory the latest live one that may have superseded it, in an open
-    conflict.
+def newer_of(
+    store: Memories, conflicts: Iterable[Conflict], ids: Collection[str]
+) -> dict[str, Memory]:
+    """Return by id of a memory the latest live one that may have superseded it, in one of the open
+    conflicts.
 
     No entry if the user keeps what exists (KINMEM_CONFLICT_MODE), or if the conflict was settled.
     """
-    open_ones = [
-        one
-        for one in store.decisions.conflicts()
-        if one.older in ids and one.mode != "keep_existing"
-    ]
+    open_ones = [one for one in conflicts if one.older in ids and one.mode != "keep_existing"]
     found = store.memories({one.newer for one in open_ones}) if open_ones else {}
     newer: dict[str, Memory] = {}
     for one in open_ones:
@@ -307,7 +302,7 @@ def newer_of(store: "Store", ids: Collection[str]) -> dict[str, Memory]:
     return newer
 
 
-def fitting_ids(store: "Store", filters: Filters, ids: Collection[str]) -> set[str]:
+def fitting_ids(store: Memories, filters: Filters, ids: Collection[str]) -> set[str]:
     """Return the ids of the memories that fit the filters."""
     if not ids:
         return set()
