@@ -26,13 +26,16 @@ from kinmem.llm.base import warm  # noqa: E402
 from kinmem.llm.builtin import FOLDER, BuiltinEmbedder  # noqa: E402
 from kinmem.llm.judge import BuiltinJudge  # noqa: E402
 from kinmem.llm.vectors import Kernel  # noqa: E402
+from scripts.judge.examples import VALIDATION  # noqa: E402
 
 TRAINING = ROOT / "training"
-VALIDATION = "commands-1"
-UNKNOWN_TO_THE_JUDGE = (VALIDATION, "commands-8", "commands-9")
+UNKNOWN_TO_THE_JUDGE = ("commands-1", "commands-8", "commands-9")
 # Of .03, .1, .3 and 1 the best with WIDTH .5, .75 and 1, by the area under the curve of the batches
 # above; .03 and .1 differ by less than .001.
 DECAY = 0.1
+# Every so many sentences of talk as harmless: people give orders, to their own assistant. Of 280
+# messages of conversations that are not among them 2.9 % are held instead of 5.7 % without.
+TALK = 4
 # Every so many texts once more in rot13, as harmless: the judge takes what nobody can read for a
 # command (50 of 60 harmless texts), and what such a text hides is found by decoding it.
 UNREADABLE = 12
@@ -54,9 +57,23 @@ def texts() -> list[Text]:
     ]
 
 
+def said() -> list[Text]:
+    """Sentences of people's talk, but of the batches that validate the judge."""
+    files = sorted((TRAINING / "talk").glob("*.jsonl"))
+    quotes = {
+        told["quote"]
+        for file in files
+        for line in map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        for told in (*line["skip"], *line["learn"])
+        if file.stem not in VALIDATION
+    }
+    return [Text("talk", quote, False) for quote in sorted(quotes)[::TALK]]
+
+
 def learn(embedder: BuiltinEmbedder, known: list[Text], file: Path) -> None:
     unreadable = [each.text for each in known if each.text.isascii()][::UNREADABLE]
-    known = known + [Text("rot13", codecs.encode(text, "rot13"), False) for text in unreadable]
+    known = known + said()
+    known += [Text("rot13", codecs.encode(text, "rot13"), False) for text in unreadable]
     vectors = np.concatenate([embedder.embed([each.text]) for each in known])
     Kernel.write(file, vectors, np.where([each.commands for each in known], 1.0, -1.0), DECAY)
 
@@ -77,9 +94,8 @@ def main() -> None:
     known = texts()
     warm(embedder := BuiltinEmbedder())
     if not only_measured:
-        learn(
-            embedder, [each for each in known if each.batch != VALIDATION], FOLDER / "commands.npz"
-        )
+        known = [each for each in known if each.batch not in VALIDATION]
+        learn(embedder, known, FOLDER / "commands.npz")
         return
     with TemporaryDirectory() as folder:
         file = Path(folder, "commands.npz")
