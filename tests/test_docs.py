@@ -118,16 +118,21 @@ def test_the_example_for_claude_desktop_works_as_pasted(tmp_path: Path) -> None:
     memorize = {"name": "memorize", "arguments": {"content": "The ferry leaves at noon"}}
     call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": memorize}
 
-    done = subprocess.run(
+    with subprocess.Popen(
         [server["command"], *server["args"]],
         env={**os.environ, **server["env"], "HOME": str(tmp_path)},
-        input="".join(json.dumps(message) + "\n" for message in (hello, ready, call)),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=100,
-    )
+    ) as started:
+        assert started.stdin is not None
+        assert started.stdout is not None
+        for message in (hello, ready, call):
+            started.stdin.write(json.dumps(message) + "\n")
+        started.stdin.flush()
+        # A server whose input has ended finishes what it can within four seconds.
+        answers = [json.loads(started.stdout.readline()) for _ in (hello, call)]
 
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert answers[0]["result"]["serverInfo"]["name"] == "kinmem"
     with kinmem.open(server["env"]["KINMEM_KIN"]) as memory:
         (memorized,) = memory.list_memories().memories
