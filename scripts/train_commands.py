@@ -34,10 +34,11 @@ UNKNOWN_TO_THE_JUDGE = ("commands-1", "commands-8", "commands-9")
 # above; .03 and .1 differ by less than .001.
 DECAY = 0.1
 # Every so many sentences of talk as harmless: people give orders, to their own assistant. Of 280
-# messages of conversations that are not among them 2.9 % are held instead of 5.7 % without.
+# messages of conversations that are not among them 10 are held instead of 16 without.
 TALK = 4
 # Every so many texts once more in rot13, as harmless: the judge takes what nobody can read for a
-# command (50 of 60 harmless texts), and what such a text hides is found by decoding it.
+# command (50 of 60 harmless texts). Signs are looked for in what such a text hides; an order
+# without a sign passes so, as nobody follows it who does not decode it.
 UNREADABLE = 12
 
 

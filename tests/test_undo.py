@@ -12,7 +12,9 @@ from kinmem.errors import InvalidInput, LaterChange
 from kinmem.models import LIVE, Memory, State
 from kinmem.models.links import MANUAL
 from kinmem.service import Service
+from kinmem.store.base import REVIEW
 from kinmem.store.history import COMPUTED
+from kinmem.upkeep.issues import refusal
 from tests.conftest import MovableClock
 from tests.random_writes import LONG, Writer, opened
 from tests.store.soundness import everything, problems
@@ -403,21 +405,29 @@ def test_a_contradiction_stays_while_the_text_still_speaks_of_it(
         assert len(memory.store.decisions.conflicts()) == 1
 
 
-def test_what_a_person_has_let_stand_is_not_in_doubt_again(home: Path, clock: MovableClock) -> None:
+@pytest.mark.parametrize("corrected", ["Bob lives in Paris", "Bob lives in Berlin"])
+@pytest.mark.parametrize("refused", ["contradiction", "duplicate"])
+def test_only_what_a_person_has_let_stand_is_not_in_doubt_again(
+    home: Path, clock: MovableClock, corrected: str, refused: str
+) -> None:
     with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
         memory.memorize("Bob lives in Paris")
-        id = str(memory.memorize("Bob lives in Berlin").id)
-        (issue,) = memory.review_memories().issues
-        memory.review_memories(refuse=[issue.id])
+        memory.memorize("Bob lives in Berlin")
+        known = {one.content: one for one in memory.list_memories().memories}
+        if refused == "contradiction":
+            (issue,) = memory.review_memories().issues
+            memory.review_memories(refuse=[issue.id])
+        else:
+            memory.store.decisions.refuse(REVIEW, refusal("duplicate", list(known.values())))
         clock.advance(hours=1)
-        memory.update_memory(id, content="Bob likes tea")
+        memory.update_memory(known[corrected].id, content="Bob likes tea")
         memory.undo()
 
-        hits = memory.recall("Where does Bob live?").hits
+        newer = [hit.newer for hit in memory.recall("Where does Bob live?").hits]
 
-        assert [hit.newer for hit in hits] == [None, None]
+        assert (newer == [None, None]) == (refused == "contradiction")
         clock.advance(hours=1)
-        memory.update_memory(id, content="Bob lives in Rome")
+        memory.update_memory(known[corrected].id, content="Bob lives in Rome")
         assert len(memory.store.decisions.conflicts()) == 1
 
 

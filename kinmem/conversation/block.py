@@ -91,9 +91,11 @@ def told_lines(told: Sequence[Told], kin: str, now: datetime) -> list[str]:
     listed.
     """
     ids = {one.memory.id for one in told}
-    doubtful = [one for one in told if one.newer is not None and one.newer.id in ids]
-    lines = _lines([one for one in told if one not in doubtful], kin, now)
-    return [*lines, *(line(one, kin, now) for one in doubtful)]
+    sure: list[Told] = []
+    doubtful: list[Told] = []
+    for one in told:
+        (doubtful if one.newer is not None and one.newer.id in ids else sure).append(one)
+    return [*_lines(sure, kin, now), *(line(one, kin, now) for one in doubtful)]
 
 
 def _lines(told: Sequence[Told], kin: str, now: datetime) -> list[str]:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 
 from kinmem.language.lexicon import word_class
+from kinmem.language.vocabulary import PRONOUNS
 from kinmem.text import STOP_WORDS, language_of, late
 
 # A mark with closing quotes or brackets before white space, or a line end. Chinese and Japanese
@@ -40,8 +41,8 @@ VOWELS = frozenset("aeiouyæøœ")
 # one in half.
 SHORT = 6
 VOWELLESS = 4
-# Most letters of a word with a capital that is taken for an abbreviation whatever follows in lower
-# case: Do. um neun, im Dez. bei uns.
+# Most letters of a word with a capital that is taken for an abbreviation unless a pronoun follows:
+# Do. um neun, im Dez. bei uns; not "My dog is Max. he is nine."
 CAPITALISED = 3
 # Most digits of a number that may be an ordinal: am 31. Mai.
 ORDINAL = 2
@@ -112,6 +113,7 @@ def _is_shortened(word: str, head: str, following: re.Match[str], text: str) -> 
     if ROMAN.fullmatch(word) or word.casefold() in COMPANY and word[0].isupper():
         return True
     is_likely = word[0].isupper() and len(word) <= CAPITALISED
+    is_likely = is_likely and after not in PRONOUNS
     is_likely = is_likely or len(word) <= SHORT and not _is_function(following)
     return is_likely and _is_capitalised(text)
 
@@ -134,12 +136,12 @@ def _counts(number: str, following: re.Match[str], text: str, start: int) -> boo
         return len(number) <= SHORT and not YEAR.fullmatch(number)
     if _begins(following, text):
         return False
-    language = _language(following)
-    if DAY_AND_MONTH.fullmatch(number):  # in English it is a version or a price
-        return language == "de" or after[0].islower() and language != "en"
+    is_german = after[0].islower() and _language(following) == "de"
+    if DAY_AND_MONTH.fullmatch(number):  # elsewhere, and before a capital, a version or a price
+        return is_german
     if not number.isdigit() or len(number) > ORDINAL:
         return False
-    return after[0].isupper() or after[0].islower() and language == "de"
+    return after[0].isupper() or is_german
 
 
 def _begins(following: re.Match[str], text: str) -> bool:

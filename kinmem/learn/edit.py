@@ -147,13 +147,16 @@ class Correction:
             return
         chunks = Chunks((memory.content,), vectors[memory.id][None], self._embedder.name)
         near = self._compare.near(self._compare.vectors_of(memory.content, chunks))
-        conflicts = self._conflicts(memory, near)
+        conflicts = [
+            one
+            for one in self._conflicts(memory, near)
+            if not self._were_kept(memory, one.other(memory.id))
+        ]
         now = {(one.newer, one.older) for one in conflicts}
         settled = {}
         for stored in self._store.decisions.conflicts(all=True):
             if (stored.newer, stored.older) in now:
-                if not self._were_kept(memory, stored.other(memory.id)):
-                    settled[stored.id] = "open"  # of an earlier text
+                settled[stored.id] = "open"  # of an earlier text
             elif (
                 stored.status == "open"
                 and memory.id in (stored.newer, stored.older)
@@ -164,9 +167,10 @@ class Correction:
             self._store.apply(Batch(conflicts=conflicts, settled=settled))
 
     def _were_kept(self, memory: Memory, other: str) -> bool:
-        """Return whether a person has let both stand, worded as they are now."""
-        worded = {one.wording for one in (memory, *self._store.memories([other]).values())}
-        return any(worded <= refused for refused in self._store.decisions.refused(REVIEW))
+        """Return whether a person has refused to call both a contradiction, worded as they are
+        now."""
+        worded = (one.wording for one in (memory, *self._store.memories([other]).values()))
+        return frozenset({"contradiction", *worded}) in self._store.decisions.refused(REVIEW)
 
     def _is_settled(
         self, memory: Memory, former: str, other: str, near: Sequence[Neighbour]

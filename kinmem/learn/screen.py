@@ -88,7 +88,7 @@ class Gate:
             chance = min(max(self._judge.commands(text), LEAST), 1 - LEAST)
             odds = log(chance / (1 - chance)) + OF_EXAMPLES * self._score(text)
             if odds >= SURELY:
-                return f"wants to command an assistant (judge {1 / (1 + exp(-odds)):.2f})"
+                return f"wants to command an assistant (chance {1 / (1 + exp(-odds)):.2f})"
         return None
 
     def _score(self, text: str) -> float:

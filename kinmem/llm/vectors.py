@@ -8,6 +8,7 @@ and 120 statements that share their words, the built-in embedder ranks a pair co
 cases, multilingual-e5-small in 99.
 """
 
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -186,7 +187,7 @@ class Kernel:
         try:
             with self._file.open("rb") as file, np.load(file) as kept:
                 return kept["examples"], kept["weights"]
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile, zlib.error) as error:
             raise ModelError(
                 f"the examples in {self._file} cannot be read ({error}); reinstall kinmem"
             ) from error
