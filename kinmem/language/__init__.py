@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from kinmem.language.names.names import knowledge as knowledge
     from kinmem.language.names.names import names_by_capitals as names_by_capitals
     from kinmem.language.names.names import names_in as names_in
-    from kinmem.language.names.relations import inverse_relation as inverse_relation
-    from kinmem.language.names.relations import stored_relation as stored_relation
+    from kinmem.language.names.relation_names import inverse_relation as inverse_relation
+    from kinmem.language.names.relation_names import stored_relation as stored_relation
     from kinmem.language.orders import may_be_orders as may_be_orders
     from kinmem.language.orders import order_hints as order_hints
     from kinmem.language.orders import order_in as order_in
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "time.when": "Dates Interval",
     "names.names": "join_knowledge knowledge names_by_capitals names_in",
-    "names.relations": "inverse_relation stored_relation",
+    "names.relation_names": "inverse_relation stored_relation",
     "talk.prose": "Prose",
     "talk.statements": "Statement",
     "talk.wording": "Wording",

@@ -8,7 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kinmem.language.names.relations import ENDS, SILENT, is_name, relations
+from kinmem.language.names.relation_names import ENDS
+from kinmem.language.names.relations import SILENT, is_name, relations
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import KIN, KIN_ABROAD
