@@ -246,6 +246,7 @@ def test_each_line_of_a_stream_has_one_change_and_where_to_continue(api: Api) ->
 
 
 def test_a_long_conversation_and_a_past_state_are_read_page_by_page(api: Api) -> None:
+    api("POST", "/memories", {"content": "the heron nests behind the lock"})
     for n in range(3):
         api("POST", "/turns", {"session": "long", "prompt": f"I own {n} boats", "answer": "noted"})
     write = api("GET", "/history?limit=1").json()["events"][0]["write"]
