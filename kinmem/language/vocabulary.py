@@ -77,8 +77,6 @@ PLAIN_VERBS = word_class("plain_verbs")
 """English verbs that tell how a thing is, as they are without -s; many are nouns as well."""
 STATE_VERBS = word_class("state_verbs")
 """Forms that tell how a thing is, whatever stands before them."""
-ADDING_VERBS = word_class("adding_verbs")
-"""Verbs whose objects add up: who speaks French may speak German as well."""
 ONLY_ONES = word_class("only_ones")
 """Persons of whom one has one at a time."""
 COMMON = FUNCTION_WORDS.union(

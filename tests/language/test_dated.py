@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.time.dated import day_of_event, relative_dates, with_dates
+from kinmem.language.time.dated import day_of_event, relative_dates
+from kinmem.language.time.when import Dates
 from kinmem.service import Service
 from tests.conftest import MovableClock
 
@@ -113,12 +114,12 @@ def test_a_relative_time_gets_its_date(marked: str) -> None:
     before, _, rest = marked.partition(" (")
     said = before + rest.partition(")")[2]
 
-    assert with_dates(said, SAID) == marked
+    assert Dates(said, SAID).written_out == marked
 
 
 @pytest.mark.parametrize("text", UNMARKED)
 def test_what_could_mean_two_things_stays(text: str) -> None:
-    assert with_dates(text, SAID) == text
+    assert Dates(text, SAID).written_out == text
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_what_could_mean_two_things_stays(text: str) -> None:
 def test_the_calendar_is_kept_at_its_edges(said: datetime, marked: str) -> None:
     before, _, rest = marked.partition(" (")
 
-    assert with_dates(before + rest.partition(")")[2], said) == marked
+    assert Dates(before + rest.partition(")")[2], said).written_out == marked
 
 
 CORPORA = Path(__file__).parent / "corpora"
@@ -156,12 +157,12 @@ def told_on_a_day() -> list[tuple[datetime, str]]:
 
 @pytest.mark.parametrize(("said", "marked"), told_on_a_day())
 def test_of_months_years_and_weeks_the_right_day_is_meant(said: datetime, marked: str) -> None:
-    assert with_dates(re.sub(r" \([\d/-]+\)", "", marked), said) == marked
+    assert Dates(re.sub(r" \([\d/-]+\)", "", marked), said).written_out == marked
 
 
 @pytest.mark.parametrize("text", (CORPORA / "undated.txt").read_text("utf-8").splitlines()[1:])
 def test_a_habit_a_title_and_a_holiday_have_no_date(text: str) -> None:
-    assert with_dates(text, SUNDAY) == text
+    assert Dates(text, SUNDAY).written_out == text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kinmem.clock import age_in_words, parse_duration, parse_expiry, parse_time, spoken_date
 from kinmem.language.time.calendar import MEANINGS
 from kinmem.language.time.phrases import LANGUAGES, grammar
-from kinmem.language.time.when import Interval, interval_in_question
+from kinmem.language.time.when import Dates, Interval
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEDNESDAY = datetime(2023, 6, 14, 15, 0, tzinfo=BERLIN)
@@ -25,7 +25,7 @@ def written(edge: datetime | None) -> str:
 
 
 def stretch(question: str, now: datetime = WEDNESDAY) -> str | None:
-    named = interval_in_question(question, now)
+    named = Dates(question, now).asked
     return named and f"{written(named[0].start)}/{written(named[0].end)}"
 
 
@@ -430,7 +430,7 @@ def test_at_an_edge_of_the_calendar(now, phrase, expected):
     ],
 )
 def test_yesterday_is_a_whole_day_of_the_zone_when(now, hours):
-    named = interval_in_question("What did I say yesterday?", now)
+    named = Dates("What did I say yesterday?", now).asked
 
     assert named is not None and named[0].start is not None and named[0].end is not None
     assert named[0].start.tzinfo is now.tzinfo
@@ -452,7 +452,7 @@ def test_yesterday_is_a_whole_day_of_the_zone_when(now, hours):
     ],
 )
 def test_the_phrase_is_as_the_question_has_it(question, phrase):
-    named = interval_in_question(question, WEDNESDAY)
+    named = Dates(question, WEDNESDAY).asked
 
     assert named is not None
     assert named[1] == phrase
@@ -491,7 +491,7 @@ MOMENTS = st.datetimes(timezones=ZONES)
 @example("did I say it in the last 999 years", datetime(1, 1, 1, tzinfo=UTC))
 @example("did I say it today", datetime(9999, 12, 31, tzinfo=UTC))
 def test_whatever_is_asked_an_interval_has_a_length_and_its_phrase(question, now):
-    named = interval_in_question(question, now)
+    named = Dates(question, now).asked
 
     if named is not None:
         interval, phrase = named
@@ -539,7 +539,9 @@ def test_no_pattern_repeats_without_bound(pattern):
     ],
 )
 def test_a_long_question_is_read_in_time(piece):
-    interval_in_question((piece * 8192)[:8192], WEDNESDAY)
+    found = Dates((piece * 8192)[:8192], WEDNESDAY).asked
+
+    assert found is None or found[1]
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)

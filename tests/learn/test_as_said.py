@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kinmem.language.secrets.secrets import redact
-from kinmem.language.talk.prose import own_places, own_prose
+from kinmem.language.talk.prose import Prose, own_places
 from kinmem.language.talk.statements import in_json
 from kinmem.learn.extract import extract
 from kinmem.models import Memory
@@ -224,8 +224,8 @@ def test_the_writers_own_notes_are_no_mail(service: Service, text: str) -> None:
 def test_the_order_behind_a_mail_is_the_writers_own(service: Service) -> None:
     order = "Bitte antworte ihm, dass ich montags nie kann, weil ich Klavier unterrichte."
 
-    assert order in own_prose(f"{MAILS[1]}\n\n{order}")
-    assert "Kassel" not in own_prose(f"{MAILS[1]}\n\n{order}")
+    assert order in Prose(f"{MAILS[1]}\n\n{order}").own
+    assert "Kassel" not in Prose(f"{MAILS[1]}\n\n{order}").own
 
 
 @pytest.mark.parametrize("line", ["1 ", "wrote 1: ", "from: 1 ", "1 a écrit "])

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from benchmarks import now as benchmark
-from kinmem.language.time.when import past_in_question, valid_until
+from kinmem.language.time.when import Dates
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Filters, State
 from kinmem.service import Service
@@ -187,7 +187,7 @@ def test_a_statement_may_end_by_itself(service, clock):
     ],
 )
 def test_until_names_the_end_of_what_is_so(statement, end):
-    found = valid_until(statement, WEDNESDAY)
+    found = Dates(statement, WEDNESDAY).end
 
     assert (found and found.date().isoformat()) == end
 
@@ -227,7 +227,7 @@ def test_until_names_the_end_of_what_is_so(statement, end):
     ],
 )
 def test_a_question_may_ask_how_things_stood(question, stretch):
-    found = past_in_question(question, WEDNESDAY)
+    found = Dates(question, WEDNESDAY).asked_of_past
 
     edges = found and [
         edge.date().isoformat() if edge else "" for edge in (found[0].start, found[0].end)

@@ -31,6 +31,7 @@ SEPARATING = ("question", "modality", "quantity", "person")
 PARTS = re.compile(rf"[,;，；]\s*|\s(?=(?:{'|'.join(sorted(CONTRASTS))})\s)")
 """What ends a part of a sentence: a mark, or a word behind which stands what is so instead."""
 _ADDING = word_class("adding_verbs", "using")
+"""Verbs whose objects add up: who speaks French may speak German as well."""
 
 
 @dataclass(frozen=True, slots=True)

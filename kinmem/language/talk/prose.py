@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from kinmem.language.lexicon import either, pattern
-from kinmem.language.talk.statements import (
-    Statement,
-    in_json,
-    statements,
-    unkept,
-    without_unkept,
-)
+from kinmem.language.talk.statements import Statement, in_json, statements, unkept
 from kinmem.language.talk.wording import IMPERATIVES, ORDERS, REQUESTS, WISHES
 from kinmem.text import late
 
@@ -51,11 +45,6 @@ HEAD = 8
 SYMBOLS = late(r"[{}()\[\]<>=;|\\/_*&^%$#@~`+:]")
 MOST_SYMBOLS = 0.12
 """Share of a line; prose with a path and a bracket stays below."""
-
-
-def own_prose(text: str) -> str:
-    """The text without what its writer has put in from elsewhere; line breaks stay."""
-    return MARKUP.sub("", own_places(text)).strip()
 
 
 def own_places(text: str) -> str:
@@ -154,8 +143,9 @@ class Prose:
 
     @property
     def own(self) -> str:
-        """It without what its writer has put in from elsewhere, and without markup."""
-        return own_prose(self.message)
+        """It without what its writer has put in from elsewhere, and without markup; line breaks
+        stay."""
+        return MARKUP.sub("", own_places(self.message)).strip()
 
     @property
     def statements(self) -> list[Statement]:
@@ -170,7 +160,11 @@ class Prose:
     @property
     def kept(self) -> str:
         """The message without the sentences that are not to be kept."""
-        return without_unkept(self.message)
+        message, parts = self.message, statements(self.message)
+        left_out = sorted(unkept(parts, message))
+        for at in reversed(left_out):
+            message = message[: parts[at].start] + message[parts[at].end :]
+        return message.strip() if left_out else message
 
     @property
     def of_program(self) -> list[tuple[str, str | None]] | None:

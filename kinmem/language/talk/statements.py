@@ -167,15 +167,6 @@ def unkept(parts: Sequence[Statement], message: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def without_unkept(message: str) -> str:
-    """The message without the sentences that are not to be kept."""
-    parts = statements(message)
-    left_out = sorted(unkept(parts, message))
-    for at in reversed(left_out):
-        message = message[: parts[at].start] + message[parts[at].end :]
-    return message.strip() if left_out else message
-
-
 def _beside(place: Sequence[int], at: int) -> set[int]:
     """The other sentences of its paragraph."""
     return {n for n, other in enumerate(place) if other == place[at] and n != at}

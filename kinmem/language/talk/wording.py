@@ -1,6 +1,5 @@
 """How a sentence of talk is worded: what it states and asks, and how much it tells."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from kinmem.language.change.vetoes import is_of_others, is_rule
@@ -112,7 +111,7 @@ class Wording:
     @property
     def is_own(self) -> bool:
         """Whether it speaks of the speaker, or of a we that the speaker belongs to."""
-        return is_own(self.text)
+        return FIRST_PERSON.search(self.text) is not None or ELIDED.match(self.text) is not None
 
     @property
     def addresses_somebody(self) -> bool:
@@ -153,7 +152,19 @@ class Wording:
     def telling(self) -> float:
         """How much it tells: its own words, names, numbers and times; more about oneself. SURE for
         an instruction; 0 for what leads up to something else or gives an order."""
-        return telling(self.text)
+        text = self.text
+        if self.is_instruction:
+            return SURE
+        found = words(text)
+        if not found or text.endswith(":"):
+            return 0.0
+        if found[0] in IMPERATIVES and not (self.is_own and SUBJECT.search(text)):
+            return 0.0
+        own = {w for w in found if len(w) > 1 and w not in FUNCTION and w not in EMPTY_WORDS}
+        details = sum(len(one.findall(text)) for one in (PROPER, TITLE, NUMBER))
+        details += sum(word in TIMES for word in found)
+        value = CONTENT * min(len(own), MOST_CONTENT) + DETAIL * min(details, MOST_DETAILS)
+        return value + ME * self.is_own - COURTEOUS * bool(COURTESY.search(text))
 
     @property
     def asking_to_keep(self) -> int:
@@ -179,33 +190,5 @@ def _is_tagged(text: str) -> bool:
 
 
 def _is_statement(text: str) -> bool:
-    return len(words(text)) >= SHORTEST and is_own(text) and not BEGINS_QUESTION.match(text)
-
-
-def _own(found: Collection[str]) -> set[str]:
-    return {w for w in found if len(w) > 1 and w not in FUNCTION and w not in EMPTY_WORDS}
-
-
-def telling(text: str) -> float:
-    """How much a sentence tells: its own words, names, numbers and times; more about oneself.
-
-    SURE for what is told to be kept; 0 for what leads up to something else or gives an order.
-    """
-    if INSTRUCTS.match(text):
-        return SURE
-    found = words(text)
-    mine = is_own(text)
-    if not found or text.endswith(":"):
-        return 0.0
-    if found[0] in IMPERATIVES and not (mine and SUBJECT.search(text)):
-        return 0.0
-    details = len(PROPER.findall(text)) + len(TITLE.findall(text)) + len(NUMBER.findall(text))
-    details += sum(word in TIMES for word in found)
-    value = CONTENT * min(len(_own(found)), MOST_CONTENT) + DETAIL * min(details, MOST_DETAILS)
-    value += ME * mine
-    return value - COURTEOUS * bool(COURTESY.search(text))
-
-
-def is_own(text: str) -> bool:
-    """Whether it speaks of the speaker, or of a we that the speaker belongs to."""
-    return FIRST_PERSON.search(text) is not None or ELIDED.match(text) is not None
+    is_own = Wording(text).is_own
+    return len(words(text)) >= SHORTEST and is_own and not BEGINS_QUESTION.match(text)

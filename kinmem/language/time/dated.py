@@ -89,15 +89,6 @@ def _resolved(text: str, start: int, end: int, stretch: Stretch, said: datetime)
     return RelativeDate(text[start:end], _spelled(stretch), first, end)
 
 
-def with_dates(text: str, said: datetime) -> str:
-    """The text with dates behind its relative times: yesterday (2023-05-07). Never raises."""
-    parts, done = [], 0
-    for one in relative_dates(text, said):
-        parts.append(f"{text[done : one.end]} ({one.date})")
-        done = one.end
-    return "".join([*parts, text[done:]])
-
-
 def named_stretch(text: str, now: datetime, *, ahead: bool = False) -> Stretch | None:
     """The stretch of wall-clock time that a text names which says nothing else: yesterday, next
     week, in 3 days, vor zwei Wochen. None for any other text.

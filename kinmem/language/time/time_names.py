@@ -7,53 +7,25 @@ from kinmem.language.time.phrases import Anchor, Language, Plain
 from kinmem.text import late
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
-
-
 CALENDAR = late(f"(?i){pattern('time_names', 'calendar')}")
 """Words within a time that have a capital of their own in English."""
-
-
 NOUNS = frozenset({"Heute", "Gestern", "Vorgestern", "Morgen", "Übermorgen"})
 """In German only these are no time where they have a capital: der Morgen, die Zeitung Heute."""
-
-
 BEGINS = late(r"(?:\A|[.!?…:;\n]|[-–—] |\A\W{1,8})[\s\"'“„«¡¿(]*\Z")
 """In front of a first word, where any word has a capital."""
-
-
 CAPITAL_BEFORE = late(r"(?P<before>[\w’']+) (?P<name>[^\W\d_][\w’'-]+) \Z")
-
-
 CAPITAL_BEHIND = late(r" [^\W\d_a-zß-ÿ][^\W\d_]")
-
-
 DETERMINER = late(f"(?i)(?:{pattern('time_names', 'determiner')})")
-
-
 TITLED = late(rf"(?i)(?:{pattern('time_names', 'titled')})\b")
 """Behind a title: Yesterday by the Beatles."""
-
-
 NAMING = late(rf"(?:{pattern('time_names', 'naming')}) \Z")
 """Before what has a name of its own: my cat is called Friday."""
-
-
 HOLIDAY = late(rf"(?:{pattern('time_names', 'holiday')}) \Z")
-
-
 HABIT = late(pattern("time_names", "habit"))
 """Before a weekday that comes again and again: every second Thursday, on a Sunday."""
-
-
 RANGE_BEHIND = late(pattern("time_names", "range_behind"))
-
-
 RANGE_BEFORE = late(pattern("time_names", "range_before"))
-
-
 CLAUSE = late(r"(?:\A|[,;:.!?(–—-] ?|\b(?:and|but|so|then|because) )\Z")
-
-
 ENDS = late(r"""[ "')\]]?(?:\Z|[?.!,;:](?!\w))| (?:and|but|because|with|at|in|to|for)\b""")
 
 

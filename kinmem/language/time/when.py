@@ -63,43 +63,6 @@ class Interval:
         )
 
 
-def interval_in_question(question: str, now: datetime) -> tuple[Interval, str] | None:
-    """The one stretch of time that a question names in words, and the phrase that named it.
-
-    English, German, French, Spanish, Italian, Portuguese. None if there is no such time, if there
-    are two, if it is to come, or if the words could mean something else. `now` is aware; so is
-    the result, in its zone.
-    """
-    return _named_interval(Plain.of(question), question, now)
-
-
-def past_in_question(question: str, now: datetime) -> tuple[Interval, str] | None:
-    """The stretch of the past of which a question asks how things stood then, and its phrase.
-
-    "Where did I live in March?" names it; "what was my port before?" means all that is past. None
-    where it asks how things are, or of a time in words that name none. `now` is aware.
-    """
-    plain = Plain.of(question)
-    if OF_NOW.search(plain.text):
-        return None
-    looks_back = bool(LOOKING_BACK.search(plain.text))
-    if looks_back and (
-        named := _named_interval(plain, question, now)
-        or _named_interval(plain, question, now, looks_back=True)
-    ):
-        return named
-    former = FORMERLY.search(plain.text) or (looks_back and BEFORE.search(plain.text))
-    if former:
-        return Interval(None, now), _original(plain, question, former.start(), former.end())
-    return None
-
-
-def successor_in_question(question: str) -> str:
-    """What is named behind "before": the name of what came next, else nothing."""
-    found = FOLLOWED.search(question)
-    return found["name"] if found else ""
-
-
 def _named_interval(
     plain: Plain, question: str, now: datetime, *, looks_back: bool = False
 ) -> tuple[Interval, str] | None:
@@ -118,27 +81,6 @@ def _named_interval(
 
 def _original(plain: Plain, question: str, start: int, end: int) -> str:
     return question[plain.places[start] : plain.places[end]].strip()
-
-
-def valid_until(statement: str, now: datetime) -> datetime | None:
-    """When a statement ends by itself: "until June I live in Porto"; the time named is the last.
-
-    A time that is over counts where nothing is told in the past: what is so until 2025 was so then.
-    None where it names no such time, or where the time is what it is about: what is valid or due
-    until then is so before and after. `now` is aware; so is the result, in its zone.
-    """
-    if len(statement) > LONGEST_STATEMENT:
-        return None
-    plain = Plain.of(statement)
-    if not UNTIL.search(plain.text) or "?" in statement or NOT_A_STATE.search(plain.text):
-        return None
-    wall = now.replace(tzinfo=None)
-    found = (named_end(plain, language, wall) for language in likely_languages(plain))
-    ends = {end for end in found if end is not None}
-    if len(ends) != 1:
-        return None
-    end = ends.pop()
-    return None if end <= wall and _is_of_past(statement) else end.replace(tzinfo=now.tzinfo)
 
 
 def _is_of_past(statement: str) -> bool:
@@ -166,7 +108,11 @@ class Dates:
     @property
     def written_out(self) -> str:
         """The text with a date behind each of these: yesterday (2023-05-07)."""
-        return dated.with_dates(self.text, self.said)
+        parts, done = [], 0
+        for one in self.relative:
+            parts.append(f"{self.text[done : one.end]} ({one.date})")
+            done = one.end
+        return "".join([*parts, self.text[done:]])
 
     @property
     def of_event(self) -> date | None:
@@ -175,23 +121,56 @@ class Dates:
 
     @property
     def asked(self) -> tuple[Interval, str] | None:
-        """The one stretch of time that a question names, and the phrase that names it."""
-        return interval_in_question(self.text, self.said)
+        """The one stretch of time that a question names in words, in English, German, French,
+        Spanish, Italian or Portuguese, and the phrase that named it. None if there is no such time,
+        if there are two, if it is to come, or if the words could mean something else."""
+        return _named_interval(Plain.of(self.text), self.text, self.said)
 
     @property
     def asked_of_past(self) -> tuple[Interval, str] | None:
-        """The stretch of the past of which a question asks how things stood then."""
-        return past_in_question(self.text, self.said)
+        """The stretch of the past of which a question asks how things stood then, and its phrase.
+
+        "Where did I live in March?" names it; "what was my port before?" means all that is past.
+        None where it asks how things are, or of a time in words that name none.
+        """
+        plain, now = Plain.of(self.text), self.said
+        if OF_NOW.search(plain.text):
+            return None
+        looks_back = bool(LOOKING_BACK.search(plain.text))
+        if looks_back and (
+            named := self.asked or _named_interval(plain, self.text, now, looks_back=True)
+        ):
+            return named
+        former = FORMERLY.search(plain.text) or (looks_back and BEFORE.search(plain.text))
+        if former:
+            return Interval(None, now), _original(plain, self.text, former.start(), former.end())
+        return None
 
     @property
     def asked_before(self) -> str:
         """What is named behind "before": what came next; else nothing."""
-        return successor_in_question(self.text)
+        found = FOLLOWED.search(self.text)
+        return found["name"] if found else ""
 
     @property
     def end(self) -> datetime | None:
-        """When what it states ends by itself: until June I live in Porto."""
-        return valid_until(self.text, self.said)
+        """When what it states ends by itself: "until June I live in Porto"; the time named is the
+        last. A time that is over counts where nothing is told in the past: what is so until 2025
+        was so then. None where it names no such time, or where the time is what it is about: what
+        is valid or due until then is so before and after."""
+        text, now = self.text, self.said
+        if len(text) > LONGEST_STATEMENT:
+            return None
+        plain = Plain.of(text)
+        if not UNTIL.search(plain.text) or "?" in text or NOT_A_STATE.search(plain.text):
+            return None
+        wall = now.replace(tzinfo=None)
+        found = (named_end(plain, language, wall) for language in likely_languages(plain))
+        ends = {end for end in found if end is not None}
+        if len(ends) != 1:
+            return None
+        end = ends.pop()
+        return None if end <= wall and _is_of_past(text) else end.replace(tzinfo=now.tzinfo)
 
     def alone(self, *, ahead: bool = False) -> Stretch | None:
         """The time, if the text names one and says nothing else. Of a weekday `ahead` takes the
