@@ -19,6 +19,7 @@ from kinmem.recall.superseded import heirs
 from kinmem.recall.trim import own_instead, trim, without_copies
 from kinmem.recall.weigh import weigh
 from kinmem.store.base import Store
+from kinmem.text import language_of
 
 # Fraction of the embedder's noise. If nothing is a confident answer, anything nearer than that is
 # shown as weak. Of 72 questions about 25 notes each, four had their answers below the noise.
@@ -63,7 +64,8 @@ def _is_sure(answer: Answer) -> bool:
 def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
     """Add weak hits that are far behind or below the noise.
 
-    Not if the question has no meaning, or if the time that it asks for is answer enough.
+    Not if the question has no meaning, or if the time that it asks for is answer enough. In other
+    languages than English the embedder cannot tell whether a word has one.
     """
     settings, profile = inquiry.settings, inquiry.profile
     room = min(inquiry.limit - len(answer.hits), WEAK - sum(hit.weak for hit in answer.hits))
@@ -71,7 +73,8 @@ def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[S
     was_read = any(one.reasons.rerank is not None for one in kept)
     if _is_sure(answer) or was_read or room <= 0 or not settings.abstain:
         return answer
-    if found.by_time or found.noise > noise:
+    is_nonsense = found.noise > noise and language_of(inquiry.question.text) == "en"
+    if found.by_time or is_nonsense:
         return answer
     scored = fuse(replace(found, noise=FAINT * noise, threshold=0.0), profile, settings)
     scored = weigh(scored, inquiry.question, profile, settings, inquiry.now)

@@ -40,6 +40,10 @@ FEW = 200
 # Average letters per word piece from which the embedder counts as knowing a word: "umbrella|s" has
 # 4.5, "flor|bn|ax" 2.7. It always knows a word of a single piece.
 LETTERS_PER_PIECE = 3.5
+# Most word pieces of a word that it knows in another language than English. That vocabulary is
+# shared by many, so its pieces are short: "zelt", "boda" and "tropft" have two, and of 17 made-up
+# words three.
+PIECES = 2
 # Share of the content words: if more are known, nearness means what it usually means.
 HEARD = 0.5
 # Number of function words that make a sentence, for which HEARD itself is enough. Only in English:
@@ -311,11 +315,11 @@ def _is_heard(question: Question, found: Found, embedder: Embedder) -> bool:
     count = _counter(question.text, embedder)
     if any(UNSPACED.search(word) for word in asked) or count("and") > 1:
         return True  # the embedder cannot tell
-    stored = _stored(found.candidates)
-    heard = sum(_is_known(word, count) or _is_stored(word, stored) for word in asked)
+    stored, is_english = _stored(found.candidates), language_of(question.text) == "en"
+    most = 1 if is_english else PIECES
+    heard = sum(_is_known(word, count, most) or _is_stored(word, stored) for word in asked)
     share = heard / max(1, len(asked))
-    is_sentence = len(words(question.text)) - len(known) >= GRAMMAR
-    is_sentence = is_sentence and language_of(question.text) == "en"
+    is_sentence = is_english and len(words(question.text)) - len(known) >= GRAMMAR
     return share > HEARD or is_sentence and share == HEARD
 
 
@@ -326,12 +330,13 @@ def _counter(text: str, embedder: Embedder) -> Callable[[str], int]:
     return embedder.window(READ).count if of_text is None else of_text(text)
 
 
-def _is_known(word: str, count: Callable[[str], int]) -> bool:
-    """Return whether the embedder knows it as a word. Numbers are not words."""
+def _is_known(word: str, count: Callable[[str], int], most: int) -> bool:
+    """Return whether the embedder knows it as a word, of `most` pieces or of long ones. Numbers are
+    not words."""
     if len(word) < 3 or not word.isalpha():
         return False
     pieces = count(word)
-    return pieces == 1 or len(word) >= LETTERS_PER_PIECE * pieces
+    return pieces <= most or len(word) >= LETTERS_PER_PIECE * pieces
 
 
 def _is_stored(word: str, stored: str) -> bool:

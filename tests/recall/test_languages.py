@@ -62,3 +62,34 @@ def test_an_english_note_is_found_by_a_question_in_another_language(
     answer = service.recall(question)
 
     assert [hit.memory.content for hit in answer.hits][:1] == [expected]
+
+
+OF_A_HOUSEHOLD = [
+    "The boat is named Möwe",
+    "I am allergic to penicillin",
+    "Our cat is called Miso",
+    "Garbage is collected on Mondays",
+    "The tent is in the cellar",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        pytest.param("Wie heißt unsere Katze?", 2, id="de"),
+        pytest.param("Wann wird der Müll abgeholt?", 3, id="de, two words"),
+        pytest.param("Wogegen bin ich allergisch?", 1, id="de, half of it known"),
+        pytest.param("A que sou alérgico?", 1, id="pt, half of it known"),
+        pytest.param("Dov'è la tenda?", 4, id="it"),
+    ],
+)
+def test_short_words_of_other_languages_find_at_least_weak_hits(
+    question: str, expected: int, service_of: Callable[..., Service]
+) -> None:
+    service = service_of("ana")
+    service.memorize_many(OF_A_HOUSEHOLD)
+    assert service.settle(60)
+
+    found = [hit.memory.content for hit in service.recall(question).hits]
+
+    assert OF_A_HOUSEHOLD[expected] in found
