@@ -7,7 +7,7 @@ from itertools import product, starmap
 from kinmem.language import vocabulary
 from kinmem.language.change import clash as form
 from kinmem.language.change.clash import Clash
-from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, is_event, veto
+from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, claim, is_event, veto
 from kinmem.language.same import similarity
 from kinmem.language.same.atoms import Words, atoms, contrast, is_content
 from kinmem.language.same.clauses import reading
@@ -120,18 +120,27 @@ class Pair:
 
     @property
     def differ_in_one_place(self) -> bool:
-        """Whether they are built alike but for one place, which can have but one value."""
-        return form.differ_in_one(self.known, self.new)
+        """Whether they are built alike but for one place, of which not several values may hold: of
+        those the judge need be less sure."""
+        return self._slot is not None and not self.stand_side_by_side
 
     @property
     def stand_side_by_side(self) -> bool:
-        """Whether they tell two of which both may be so: I speak Spanish, I speak Italian."""
-        return form.stand_side_by_side(self.known, self.new)
+        """Whether they tell two of which both may be so, and not that one has changed: I speak
+        Spanish, I speak Italian. Minimal pairs look like contradictions to the judge."""
+        if (slot := self._slot) is None:
+            return False
+        return slot.adds or slot.many and not (claim(self.new).corrects or slot.changed)
 
     @property
     def names_exchanged(self) -> tuple[Words, Words] | None:
         """The names that stand in place of each other, in lower case, where they differ in that."""
-        return form.names_exchanged(self.known, self.new)
+        slot = self._slot
+        return slot.names if slot is not None and slot.sort == "name" else None
+
+    @property
+    def _slot(self) -> form.Slot | None:
+        return form.slot_of(claim(self.known), claim(self.new))
 
     @property
     def both_happened(self) -> bool:

@@ -71,33 +71,11 @@ def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | No
         return _instead(before, now)
     is_said = any(not _STATES.isdisjoint(forms(word)) for word in atoms(before.text).words)
     excluded = is_said and compare(before.text, now.text, cosine, ladder) is Kinship.CONTRADICTS
-    if (slot := _slots(before, now)) is not None:
+    if (slot := slot_of(before, now)) is not None:
         return _other_value(slot, now, excluded)
     if not excluded or len(_gaps(atoms(before.text).words, atoms(now.text).words)) > 1:
         return None
     return Clash(False, "contradiction", "cannot both be so of the same one")
-
-
-def differ_in_one(known: str, new: str) -> bool:
-    """Whether they are built alike but for one place, of which not several values may hold: of
-    those the judge need be less sure."""
-    return _slots(claim(known), claim(new)) is not None and not stand_side_by_side(known, new)
-
-
-def stand_side_by_side(known: str, new: str) -> bool:
-    """Whether they tell two of which both may be so, and not that one has changed: I speak Spanish,
-    I speak Italian. Minimal pairs look like contradictions to the judge."""
-    now = claim(new)
-    slot = _slots(claim(known), now)
-    if slot is None:
-        return False
-    return slot.adds or slot.many and not (now.corrects or slot.changed)
-
-
-def names_exchanged(known: str, new: str) -> tuple[Words, Words] | None:
-    """The names that stand in place of each other, in lower case, where they differ in that."""
-    slot = _slots(claim(known), claim(new))
-    return slot.names if slot is not None and slot.sort == "name" else None
 
 
 def _ended(before: Claim, now: Claim) -> Clash | None:
@@ -140,8 +118,8 @@ def _instead(before: Claim, now: Claim) -> Clash | None:
     return Clash(whole, "update" if whole else "partial", f"instead of {now.instead_of}")
 
 
-class _Slot(NamedTuple):
-    """The one place in which two statements differ."""
+class Slot(NamedTuple):
+    """The one place in which two statements differ that are built alike."""
 
     sort: Literal["amount", "name", "word"]
     changed: bool
@@ -158,7 +136,7 @@ class _Slot(NamedTuple):
     """Whether it is all that the known one says."""
 
 
-def _other_value(slot: _Slot, now: Claim, excluded: bool) -> Clash | None:
+def _other_value(slot: Slot, now: Claim, excluded: bool) -> Clash | None:
     said = now.corrects or slot.changed
     if slot.adds or not said and (slot.many or not excluded):
         return None
@@ -171,7 +149,7 @@ def _other_value(slot: _Slot, now: Claim, excluded: bool) -> Clash | None:
     return Clash(said or slot.single, kind, told, names=slot.sort == "name")
 
 
-def _slots(before: Claim, now: Claim) -> _Slot | None:
+def slot_of(before: Claim, now: Claim) -> Slot | None:
     """Of statements joined in one text, a clause that the new one's first clause fits; what stands
     behind another one may be what somebody else says."""
     ours, theirs = atoms(before.text), atoms(now.text)
@@ -187,7 +165,7 @@ def _slots(before: Claim, now: Claim) -> _Slot | None:
     return None
 
 
-def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> _Slot | None:
+def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> Slot | None:
     told = tuple(word for word in new if word not in CHANGED or word in known)
     if {*known} & vocabulary.SUBJECTS != {*told} & vocabulary.SUBJECTS and {
         *told
@@ -225,7 +203,7 @@ def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> _Slot | None:
         sort = "word"  # no form tells "I moved to Bristol" from "I went to Bristol"
     if sort == "word" and not len(lost) == len(gained) == 1:
         return None  # another thing is said of it
-    return _Slot(
+    return Slot(
         sort,
         bool(changed),
         (tuple(lost), tuple(gained)),
