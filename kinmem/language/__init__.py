@@ -24,48 +24,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kinmem.language.change.clash import Clash as Clash
-    from kinmem.language.change.vetoes import Period as Period
-    from kinmem.language.change.vetoes import Periods as Periods
-    from kinmem.language.change.vetoes import claim as claim
-    from kinmem.language.names.names import join_knowledge as join_knowledge
-    from kinmem.language.names.names import knowledge as knowledge
-    from kinmem.language.names.names import names_by_capitals as names_by_capitals
-    from kinmem.language.names.names import names_in as names_in
-    from kinmem.language.names.relation_names import inverse_relation as inverse_relation
-    from kinmem.language.names.relation_names import stored_relation as stored_relation
-    from kinmem.language.orders import may_be_orders as may_be_orders
-    from kinmem.language.orders import order_hints as order_hints
-    from kinmem.language.orders import order_in as order_in
-    from kinmem.language.pairs import Pair as Pair
-    from kinmem.language.same.atoms import atoms as atoms
-    from kinmem.language.same.echo import Echoes as Echoes
-    from kinmem.language.same.proof import unproved as unproved
-    from kinmem.language.same.similarity import Kinship as Kinship
-    from kinmem.language.same.similarity import Ladder as Ladder
-    from kinmem.language.same.similarity import content_hash as content_hash
-    from kinmem.language.same.similarity import normalised as normalised
-    from kinmem.language.secrets.secrets import redact as redact
-    from kinmem.language.secrets.secrets import secret_kinds as secret_kinds
-    from kinmem.language.secrets.secrets import without_private as without_private
-    from kinmem.language.sentence_borders import sentences as sentences
-    from kinmem.language.sought import FollowUp as FollowUp
-    from kinmem.language.sought import answer_test as answer_test
-    from kinmem.language.summaries import summary as summary
-    from kinmem.language.talk.prose import Prose as Prose
-    from kinmem.language.talk.statements import Statement as Statement
-    from kinmem.language.talk.wording import Wording as Wording
-    from kinmem.language.talk.worth import Judgement as Judgement
-    from kinmem.language.talk.worth import Setting as Setting
-    from kinmem.language.talk.worth import appraise as appraise
-    from kinmem.language.talk.worth import kinds as kinds
-    from kinmem.language.talk.worth import only_asks as only_asks
-    from kinmem.language.time.when import Dates as Dates
-    from kinmem.language.time.when import Interval as Interval
-    from kinmem.language.weight import TIMES as TIMES
-    from kinmem.language.weight import UNIMPORTANT as UNIMPORTANT
-    from kinmem.language.weight import Weight as Weight
-    from kinmem.language.weight import keywords as keywords
+    from kinmem.language.change.clash import Clash
+    from kinmem.language.change.vetoes import Period, Periods, claim
+    from kinmem.language.names.names import join_knowledge, knowledge, names_by_capitals, names_in
+    from kinmem.language.names.relation_names import inverse_relation, stored_relation
+    from kinmem.language.orders import may_be_orders, order_hints, order_in
+    from kinmem.language.pairs import Pair
+    from kinmem.language.same.atoms import atoms
+    from kinmem.language.same.echo import Echoes
+    from kinmem.language.same.proof import unproved
+    from kinmem.language.same.similarity import Kinship, Ladder, content_hash, normalised
+    from kinmem.language.secrets.secrets import redact, secret_kinds, without_private
+    from kinmem.language.sentence_borders import sentences
+    from kinmem.language.sought import FollowUp, answer_test
+    from kinmem.language.summaries import summary
+    from kinmem.language.talk.prose import Prose
+    from kinmem.language.talk.statements import Statement
+    from kinmem.language.talk.wording import Wording
+    from kinmem.language.talk.worth import Judgement, Setting, appraise, kinds, only_asks
+    from kinmem.language.time.when import Dates, Interval
+    from kinmem.language.weight import TIMES, UNIMPORTANT, Weight, keywords
 
 _MODULES = {
     "time.when": "Dates Interval",

@@ -45,15 +45,6 @@ _MIXED = late(r"\b(?=\w{0,40}[a-zA-Z])(?=\w{0,40}[а-яА-Яіјѕԁα-ωΑ-ΩІ
 _LEET = late(r"(?<!\w)(?=\w{0,20}[a-z][013457]{1,2}[a-z])[a-z013457]{4,20}(?!\w)")
 _LETTERS = str.maketrans("013457", "oieast")
 _DIGIT = late(r"[013457](?<=[a-z].)(?=[a-z013457])")
-OWN = frozenset(
-    {
-        "gives standing orders",
-        "tells a model what to remember",
-        "commands what is to be recommended or said",
-        "speaks to a model",
-    }
-)
-"""What people may tell their own assistant."""
 _OTHERS = late(
     r"\b(?:the|this|any|every|our|your) (?:user|human|customer|reader)s?\b"
     r"|\b(?:dem|der|den|des) (?:nutzer|benutzer|anwender)|l'utili[sz]at|l'utente|all'utente"
@@ -97,7 +88,7 @@ def order_in(text: str, known: int | None = None, *, own: bool = False) -> str |
 def _order_in(plain: str, known: int | None, *, own: bool = False) -> str | None:
     reasons = _reasons(plain, _signs().met(plain) if known is None else known)
     if own and _OTHERS.search(plain) is None:
-        return next((why for why in reasons if why not in OWN), None)
+        return next((why for why in reasons if why not in lexicon("orders")["own"]), None)
     return next(reasons, None)
 
 

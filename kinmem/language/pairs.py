@@ -9,7 +9,7 @@ from kinmem.language.change import clash as form
 from kinmem.language.change.clash import Clash
 from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, claim, is_event, veto
 from kinmem.language.same import similarity
-from kinmem.language.same.atoms import Words, atoms, contrast, is_content
+from kinmem.language.same.atoms import Words, atoms, contrast
 from kinmem.language.same.clauses import reading
 from kinmem.language.same.exact import by_capitals, holds_all
 from kinmem.language.same.lexemes import stem
@@ -19,8 +19,6 @@ from kinmem.text import UNSPACED, content_words
 
 ALIKE = 0.6
 """Share of the shorter clause's words from which two clauses are about the same."""
-SAME_WORDS = 0.9
-"""Share of all words; what is left over must say nothing by itself."""
 
 LIMITING = vocabulary.NEGATORS | vocabulary.CONCORD | vocabulary.MODALS | vocabulary.QUANTITIES
 
@@ -68,16 +66,6 @@ class Pair:
     def known_says_all(self) -> bool:
         """Whether the known one says all that the new one says, clause by clause."""
         return similarity.contains(self.known, self.new)
-
-    @property
-    def in_same_words(self) -> bool:
-        """Whether nearly all words are the same, and those left over on either side say nothing:
-        `I ski` is more than `in winter I ski`."""
-        pair = contrast(self.known, self.new)
-        over = max(pair.lost.total(), pair.gained.total())
-        shorter = min(len(pair.left.words), len(pair.right.words))
-        silent = not any(map(is_content, [*pair.lost, *pair.gained]))
-        return silent and over <= (1 - SAME_WORDS) * shorter
 
     def known_holds_all(
         self, names: Callable[[str], Iterable[str] | None] = lambda text: None

@@ -158,8 +158,6 @@ def _says_all(known: Memory, new: Memory, cosine: float, ladder: Ladder) -> bool
             return True
         case Kinship.CONTAINED:
             return pair.known_says_all
-        case Kinship.NEAR:
-            return pair.in_same_words
         case _:
             return False
 

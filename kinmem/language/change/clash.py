@@ -17,7 +17,8 @@ from kinmem.language import vocabulary
 from kinmem.language.change.vetoes import CHANGED, Claim, claim, is_event, veto
 from kinmem.language.lexicon import word_class
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
-from kinmem.language.same.clauses import CONTRASTS, bare
+from kinmem.language.same.clauses import CONTRASTS
+from kinmem.language.same.lexemes import bare
 from kinmem.language.same.similarity import Kinship, Ladder, compare
 from kinmem.text import late
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kinmem.language.names.relation_names import ENDS
 from kinmem.language.names.relations import SILENT, is_name, relations
-from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.same.amounts import NAMED_TIMES
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import KIN, KIN_ABROAD
 from kinmem.language.vocabulary import FUNCTION_WORDS, MARKERS
@@ -24,12 +24,11 @@ OF_KIN = late(
     rf"|namens )?$"
 )
 KIN_AND_NAME = late(rf"(?i)(?:.* )?(?:{KIN}|{KIN_ABROAD}) (?=[A-ZÀ-Þ])")
-MONTHS = frozenset(month.casefold() for month in CAPITAL_MONTHS)
 WITHIN = re.compile(r"\w[^.!?:\"“]*$")
 """A word before, and no beginning of a sentence or a quotation since."""
 ABBREVIATED = """i i'm i've i'll i'd i’m i’ve i’ll i’d ok okay tv pic fyi btw lol omg mom mum dad
     grandma grandpa god""".split()
-NEVER = FUNCTION_WORDS | MONTHS | DAY_NAMES.keys() | frozenset(ABBREVIATED)
+NEVER = FUNCTION_WORDS | NAMED_TIMES | frozenset(ABBREVIATED)
 MOST_NAMED = 8
 NEAR = 80
 """Characters before a name that tell what it names."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from kinmem.language.lexicon import either, lexicon, word_class
 from kinmem.language.names.relation_names import SYMMETRIC, stored_relation
-from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.same.amounts import NAMED_TIMES
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.models import THE_USER, Relation
@@ -54,7 +54,7 @@ NEVER_NAMES = word_class("never_names")
 """Capital words that name nobody: at the start of a sentence, or a time, or a German noun."""
 PEOPLES = word_class("peoples")
 """What somebody may be, with a capital, without being called so."""
-TIMES = NEVER_NAMES | DAY_NAMES.keys() | {month.casefold() for month in CAPITAL_MONTHS}
+TIMES = NEVER_NAMES | NAMED_TIMES
 NOT_NAMES = TIMES | (FUNCTION_WORDS - {"mia"})  # mine in Italian, where no verb follows it
 
 HEDGED = late("|".join([rf"(?i:\b(?:{either('hedging')})\b)", *_TABLES["hedged"]]))

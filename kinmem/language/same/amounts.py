@@ -2,11 +2,12 @@
 when two numbers are one: 45 minutes, 0.75 hours."""
 
 import re
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from kinmem.language.lexicon import table
+from kinmem.language.lexicon import lexicon, table
 from kinmem.text import late
 
 COUNTING = table("amounts", "counting")
@@ -23,6 +24,8 @@ DAY_NAMES = {
 """Weekdays, relative days, and the months that are no common words."""
 CAPITAL_MONTHS = {"May": "--05", "March": "--03"}
 """Months if written so within a sentence."""
+NAMED_TIMES = DAY_NAMES.keys() | set(map(str.casefold, CAPITAL_MONTHS))
+"""Words for a time that have a capital and are nobody's name."""
 
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _OF = r"(?:of\s|de\s|del\s|di\s)?"
@@ -51,11 +54,7 @@ def dates_in_iso(text: str) -> str:
     return _WRITTEN.sub(iso, text)
 
 
-HALVES = {
-    "a": "morgens|vormittags|du matin|de la mañana|di mattina|del mattino|da manhã|in the morning",
-    "p": "nachmittags|abends|du soir|de l'après-midi|de la tarde|de la noche|di sera"
-    "|del pomeriggio|da tarde|da noite|in the afternoon|in the evening",
-}
+HALVES: Mapping[str, str] = lexicon("amounts")["halves"]
 """What tells before noon from after it."""
 _HOURS = "|".join(["sept", *(word for word, one in COUNTING.items() if one.isdecimal())])
 _SEPT = {"sept": "7"}
@@ -286,15 +285,7 @@ def number(literal: str) -> str:
 HALF_A_DAY = 12
 DAY = re.compile(r"(\d{1,2})[./](\d{1,2})")
 """A day and its month, either first."""
-_MEASURES = {
-    **{"ms": ("s", "1/1000"), "s": ("s", "1"), "min": ("s", "60"), "h": ("s", "3600")},
-    **{"day": ("s", "86400"), "week": ("s", "604800"), "month": ("month", "1")},
-    **{"year": ("month", "12"), "mm": ("m", "1/1000"), "cm": ("m", "1/100"), "m": ("m", "1")},
-    **{"km": ("m", "1000"), "mg": ("g", "1/1000"), "g": ("g", "1"), "kg": ("g", "1000")},
-    **{"t": ("g", "1000000"), "ml": ("l", "1/1000"), "cl": ("l", "1/100"), "l": ("l", "1")},
-    **{"dozen": ("", "12"), "thousand": ("", "1000"), "million": ("", "1000000")},
-    **{"%": ("%", "1/100")},
-}
+_MEASURES: Mapping[str, Sequence[str]] = lexicon("amounts")["measures"]
 """Units that measure the same, in one of them."""
 POUNDS = {"pound", "£"}
 """A pound is a weight or a currency; nobody says which."""

@@ -12,7 +12,7 @@ from itertools import chain, groupby, pairwise, product
 from os.path import commonprefix
 
 from kinmem.language import vocabulary
-from kinmem.language.same.lexemes import Kind, Lexeme, lexemes
+from kinmem.language.same.lexemes import Kind, Lexeme, bare, lexemes
 from kinmem.text import UNSPACED
 
 Words = tuple[str, ...]
@@ -162,13 +162,8 @@ def forms(word: str, *more: str) -> set[str]:
 
 
 def _name(pair: Contrast) -> bool:
-    left, right = _bare(pair.left.names), _bare(pair.right.names)
-    return not (left <= _bare(pair.right.words) and right <= _bare(pair.left.words))
-
-
-def _bare(words: Iterable[str]) -> set[str]:
-    """Without the genitive's ending."""
-    return {word.removesuffix("'s") for word in words}
+    left, right = ({*map(bare, side.names)} for side in (pair.left, pair.right))
+    return not (left <= {*map(bare, pair.right.words)} and right <= {*map(bare, pair.left.words)})
 
 
 def _person(pair: Contrast) -> bool:

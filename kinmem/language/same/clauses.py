@@ -7,7 +7,7 @@ from itertools import chain, takewhile
 from kinmem.language import vocabulary
 from kinmem.language.lexicon import word_class, word_forms
 from kinmem.language.same.atoms import Atoms, Words, atoms, is_content, negations
-from kinmem.language.same.lexemes import stem
+from kinmem.language.same.lexemes import bare, stem
 from kinmem.language.same.similarity import normalised
 from kinmem.language.sentence_borders import sentences
 from kinmem.text import late
@@ -238,7 +238,3 @@ def _form(word: str, before: str, behind: str, exact: frozenset[str]) -> str:
         if is_bound or word in CONTRASTS or word in MATTERING or is_content(word)
         else ""
     )
-
-
-def bare(name: str) -> str:
-    return name.removesuffix("'s")

@@ -108,6 +108,11 @@ def stem(word: str, *, past: bool = True) -> str:
     return word
 
 
+def bare(name: str) -> str:
+    """Without the genitive's ending."""
+    return name.removesuffix("'s")
+
+
 def _prepared(text: str) -> str:
     if not text.isascii():
         text = re.sub(r"(?<=\d)[\u00a0\u202f](?=\d{3})", ",", text)

@@ -5,6 +5,7 @@ from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 
+from kinmem.language.lexicon import lexicon
 from kinmem.language.secrets.kinds import (
     ANCHORS,
     ANNOUNCED,
@@ -39,21 +40,7 @@ EXAMPLE = "example"
 """Stands in the keys of documentation: AKIAIOSFODNN7EXAMPLE."""
 LONGEST_NAME = 30
 ANNOUNCING = tuple(dict.fromkeys([*ANCHORS, *OTHER_ANCHORS, *BEGINNINGS]))
-KIND_CALLED = {
-    "digits": "account or id number",
-    "code": "backup code",
-    "id": "account or id number",
-    "door": "PIN",
-    "strong": "login",
-    "short": "password",
-    "made_up": "password",
-    "spelled": "token",
-    "mnemonic": "seed phrase",
-    "phrase": "password",
-    "any": "PIN",
-    "random": "token",
-    "cookies": "session cookie",
-}
+KIND_CALLED: Mapping[str, str] = lexicon("secrets")["kinds_called"]
 """What a secret is that is known by its name, by the rule that judges it."""
 
 

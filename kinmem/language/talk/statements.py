@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from kinmem.language.lexicon import either, word_class
-from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.same.amounts import NAMED_TIMES
 from kinmem.language.sentence_borders import borders
 from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.text import STOP_WORDS, UNSPACED, late
@@ -206,8 +206,7 @@ HE = late(
     r"|(?:his|her|its|their|sein\w*|ihr\w*|su|leur) \w)"
 )
 """Whoever was named before."""
-NEVER = (FUNCTION_WORDS | frozenset().union(*STOP_WORDS.values()) | DAY_NAMES.keys()) - {"mia"}
-MONTHS = frozenset(month.casefold() for month in CAPITAL_MONTHS)
+NEVER = (FUNCTION_WORDS | frozenset().union(*STOP_WORDS.values()) | NAMED_TIMES) - {"mia"}
 HEAD = 200
 """Characters that are looked at."""
 
@@ -221,14 +220,9 @@ def subject(text: str, *, named: bool = True) -> str | None:
     if found := OF_THING.match(text):
         return found["who"] or PLURAL.sub(r"\1", found["what"])
     found = OF_ONE.match(text)
-    if not named or found is None or OF_TWO.match(text) or not _is_name(found["who"]):
+    if not named or found is None or OF_TWO.match(text):
         return None
-    return found["who"]
-
-
-def _is_name(text: str) -> bool:
-    first = text.split()[0].casefold()
-    return first not in NEVER and first not in MONTHS
+    return None if found["who"].split()[0].casefold() in NEVER else found["who"]
 
 
 SELF = word_class("subjects", "own")

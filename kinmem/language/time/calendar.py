@@ -269,12 +269,12 @@ def _stretch(match: re.Match[str], today: date) -> Stretch:
         return _chinese_date(match, today)
     if match["n"]:
         count = _number(match["n"]) * (1 if match["way"] == "后" else -1)
-        return _units_on(UNITS[match["unit"]], count, today)
+        return units_on(UNITS[match["unit"]], count, today)
     step = STEPS[match["step"]]
     if match["weekday"]:
         monday = today - timedelta(days=today.weekday())
         return day_of(monday + timedelta(weeks=step, days=WEEKDAYS[match["weekday"]]))
-    return _units_on(UNITS[match["period"]], step, today)
+    return units_on(UNITS[match["period"]], step, today)
 
 
 def _chinese_date(match: re.Match[str], today: date) -> Stretch:
@@ -288,7 +288,7 @@ def _chinese_date(match: re.Match[str], today: date) -> Stretch:
     return day_of(date(year, month, day)) if match["date"] else month_of(year, month)
 
 
-def _units_on(unit: int, count: int, today: date) -> Stretch:
+def units_on(unit: int, count: int, today: date) -> Stretch:
     """The whole day, week, month or year so many of them on."""
     return MEANINGS["ago"](Slots(n=-count, unit=unit), today)
 

@@ -26,6 +26,7 @@ from kinmem.language.time.calendar import (
     day_of,
     month_of,
     same_day,
+    units_on,
 )
 from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language, Plain, likely_languages
 from kinmem.language.time.time_names import is_name, is_one_of_several
@@ -230,11 +231,6 @@ def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
     return meaning(anchor.slots, today) if meaning else anchor.stretch(today)
 
 
-def _on(unit: int, count: int, today: date) -> Stretch:
-    """The whole day, week, month or year so many of them on."""
-    return MEANINGS["ago"](Slots(n=-count, unit=unit), today)
-
-
 def _exactly(slots: Slots, day: date) -> Stretch:
     """The very day so many units on."""
     if slots.unit in (DAY, WEEK):
@@ -266,7 +262,7 @@ def _seasons(slots: Slots, today: date) -> list[Stretch]:
     """Of this year and the two beside it. A winter has its December's year."""
     start = 12 if slots.season == WINTER else slots.season * 3
     firsts = [month_of(today.year + year, start)[0] for year in (-1, 0, 1)]
-    return [(first, MEANINGS["ago"](Slots(n=-2, unit=MONTH), first.date())[1]) for first in firsts]
+    return [(first, units_on(MONTH, 2, first.date())[1]) for first in firsts]
 
 
 def _this_season(slots: Slots, today: date) -> Stretch:
@@ -278,7 +274,7 @@ def _this_season(slots: Slots, today: date) -> Stretch:
 def _day_of_month(today: date, slots: Slots, *, back: bool) -> Stretch:
     """The nearest such day, today included; months that are too short are passed over."""
     for months in range(4):
-        first = MEANINGS["ago"](Slots(n=months if back else -months, unit=MONTH), today)[0].date()
+        first = units_on(MONTH, -months if back else months, today)[0].date()
         try:
             day = first.replace(day=slots.day)
         except ValueError:
@@ -300,20 +296,20 @@ LOOKING_BACK: dict[str, Callable[[Slots, date], Stretch]] = {
 COMING: dict[str, Callable[[Slots, date], Stretch]] = {
     "tomorrow": lambda slots, today: day_of(today + timedelta(days=1), slots.part),
     "overmorrow": lambda slots, today: day_of(today + timedelta(days=2)),
-    "next unit": lambda slots, today: _on(slots.unit, 1, today),
-    "unit before last": lambda slots, today: _on(slots.unit, -2, today),
-    "unit after next": lambda slots, today: _on(slots.unit, 2, today),
+    "next unit": lambda slots, today: units_on(slots.unit, 1, today),
+    "unit before last": lambda slots, today: units_on(slots.unit, -2, today),
+    "unit after next": lambda slots, today: units_on(slots.unit, 2, today),
     "next weekend": lambda slots, today: _weekend(1, today),
     "coming weekend": lambda slots, today: _weekend(0, today),
     "weekend before last": lambda slots, today: _weekend(-2, today),
     "weekends ago": lambda slots, today: _weekend(-slots.n, today),
-    "fortnight ago": lambda slots, today: _on(WEEK, -2, today),
-    "in a fortnight": lambda slots, today: _on(WEEK, 2, today),
-    "half years ago": lambda slots, today: _on(MONTH, -6, today),
-    "in half a year": lambda slots, today: _on(MONTH, 6, today),
-    "year and a half ago": lambda slots, today: _on(MONTH, -18, today),
-    "in a year and a half": lambda slots, today: _on(MONTH, 18, today),
-    "in units": lambda slots, today: _on(slots.unit, slots.n, today),
+    "fortnight ago": lambda slots, today: units_on(WEEK, -2, today),
+    "in a fortnight": lambda slots, today: units_on(WEEK, 2, today),
+    "half years ago": lambda slots, today: units_on(MONTH, -6, today),
+    "in half a year": lambda slots, today: units_on(MONTH, 6, today),
+    "year and a half ago": lambda slots, today: units_on(MONTH, -18, today),
+    "in a year and a half": lambda slots, today: units_on(MONTH, 18, today),
+    "in units": lambda slots, today: units_on(slots.unit, slots.n, today),
     "units from today": lambda slots, today: _exactly(slots, today),
     "units from tomorrow": lambda slots, today: _exactly(slots, today + timedelta(days=1)),
     "a week from today": lambda slots, today: day_of(today + timedelta(weeks=1)),
@@ -329,8 +325,8 @@ COMING: dict[str, Callable[[Slots, date], Stretch]] = {
         (month_of(today.year + year, slots.month) for year in (0, 1)), today
     ),
     "day of month": lambda slots, today: _day_of_month(today, slots, back=False),
-    "end of next unit": lambda slots, today: _last_day(_on(slots.unit, 1, today)),
-    "end of this unit": lambda slots, today: _last_day(_on(slots.unit, 0, today)),
+    "end of next unit": lambda slots, today: _last_day(units_on(slots.unit, 1, today)),
+    "end of this unit": lambda slots, today: _last_day(units_on(slots.unit, 0, today)),
 }
 
 
