@@ -15,8 +15,7 @@ from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.profiles import PROFILES, Profile
-from kinmem.recall.question import Request
-from kinmem.recall.rewrite import Recent
+from kinmem.recall.question import Recent, Request
 from kinmem.service import Service
 from kinmem.settings import Settings, load
 

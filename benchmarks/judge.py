@@ -28,8 +28,8 @@ from kinmem.learn import screen as gate
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.judge import BuiltinJudge
 from kinmem.models import Scored
-from kinmem.recall import judging as stage
 from kinmem.recall import pipeline
+from kinmem.recall import rerank as stage
 
 TRAINING = Path(__file__).parent.parent / "training"
 CARDS, COMMANDS, PLAIN = "cards-2", "commands-1", "plain"
@@ -119,7 +119,7 @@ def _listed(
 
 
 def _read(one: Scored, question: Question, turn: Mapping[str, str], judge: BuiltinJudge) -> Listed:
-    text = stage.told(one.candidate, question.text.split())
+    text = stage.read_by_judge(one.candidate, question.text.split())
     [verdict] = judge.answers(question.text[: stage.HEAD], [text])
     return Listed(turn[one.candidate.id], one.score, verdict.answers, verdict.about)
 

@@ -29,7 +29,7 @@ from kinmem.llm.rerankers import ChatReranker
 from kinmem.models import Memory
 from kinmem.models.turns import Message
 from kinmem.recall.expand import imagined, variations
-from kinmem.recall.rewrite import rewritten
+from kinmem.recall.question import rewritten
 from kinmem.settings import load
 from kinmem.wiring.pick_models import chat_model
 

@@ -80,7 +80,7 @@ def _learn(service: Service) -> None:
 @pytest.mark.parametrize(
     ("journey", "most"),
     [
-        pytest.param(_recall, 59, id="a recall"),
+        pytest.param(_recall, 54, id="a recall"),
         pytest.param(_memorize, 66, id="a memorize"),
         pytest.param(_learn, 87, id="a turn until it is learned"),
     ],

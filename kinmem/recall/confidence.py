@@ -1,4 +1,4 @@
-"""Stage 11: estimate how likely each hit is to answer the question, and whether any of them does.
+"""Stage 8: estimate how likely each hit is to answer the question, and whether any of them does.
 
 The estimate is a logistic regression over twelve features, fitted to our own questions, half of
 which have no answer. If the judge has read a hit, its verdict is combined with the estimate
@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import mul
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kinmem.language import TIMES, answer_test, only_asks
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored, State
-from kinmem.recall.question import Question
 from kinmem.settings import RecallSettings
 from kinmem.text import content_words, language_of, words
+
+if TYPE_CHECKING:
+    from kinmem.recall.question import Question
 
 # Words are compared by their first letters: roughly what a stemmer would leave of most of them.
 BEGINNING = 8
@@ -131,7 +133,7 @@ FITTING = 0.3
 
 
 def judge(
-    hits: Sequence[Scored], question: Question, found: Found, settings: RecallSettings
+    hits: Sequence[Scored], question: "Question", found: Found, settings: RecallSettings
 ) -> tuple[list[float], bool, float]:
     """Return each hit's chance of answering (0 to 1), whether recall abstains because even the best
     is too unlikely, and the least chance with which a hit may stand beside a likely one.
@@ -207,7 +209,7 @@ def verdict_of(reasons: Reasons) -> tuple[float, float] | None:
     return math.log(answers / about), math.log(answers / unrelated)
 
 
-def _is_vouched(hit: Scored, question: Question) -> bool:
+def _is_vouched(hit: Scored, question: "Question") -> bool:
     """Return whether something other than its features vouches for a hit: the reranker, a model's
     wording, a match of all keywords, or that it mentions what is asked for ("what did I say about
     Verona?": whatever was said about it answers)."""
@@ -232,7 +234,7 @@ def _is_called(told: Sequence[str], text: str) -> bool:
     return len(content_words(text)) == len(said)
 
 
-def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[Evidence]:
+def evidence(hits: Sequence[Scored], question: "Question", found: Found) -> list[Evidence]:
     """Return the features of each hit. They depend on question and memory only, not on profiles and
     bonuses."""
     candidates = [one.candidate for one in hits]
@@ -243,7 +245,7 @@ def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[E
 class _Asked:
     """A question, with what the store as a whole says about its words."""
 
-    def __init__(self, question: Question, found: Found, is_talk: bool) -> None:
+    def __init__(self, question: "Question", found: Found, is_talk: bool) -> None:
         self._found = found
         self._turn = float(is_talk)
         self._when = question.when
@@ -318,7 +320,7 @@ class _Asked:
         return len(told) < READ and not self._has_kind(told)
 
 
-def _parts(question: Question, found: Found) -> tuple[list[tuple[str, float]], float]:
+def _parts(question: "Question", found: Found) -> tuple[list[tuple[str, float]], float]:
     """Return the question's words as they are looked for in a text, each with its share of their
     total rarity, and the share of the words that none of the first COUNTED candidates has."""
     said = "".join([f" {one.content[:HEAD]}" for one in found.candidates[:COUNTED]]).casefold()
@@ -334,7 +336,7 @@ def _parts(question: Question, found: Found) -> tuple[list[tuple[str, float]], f
     return [(stem, one / total) for stem, one in rarity.items()], unknown
 
 
-def _tails(question: Question) -> dict[str, str]:
+def _tails(question: "Question") -> dict[str, str]:
     """Return the ends of long German words by stem, so that Ersatzschlüssel matches
     Zweitschlüssel."""
     if language_of(question.text) != "de":

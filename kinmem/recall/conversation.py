@@ -1,4 +1,4 @@
-"""Stage 15: add what was said in the conversations and is in none of the memories.
+"""Stage 12: add what was said in the conversations and is in none of the memories.
 
 Memories are few and precise; the transcript is complete. Turns are found, scored and judged like
 memories. If a memory repeats a turn, the turn is left out and the memory gets the better of the two

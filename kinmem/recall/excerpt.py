@@ -1,4 +1,4 @@
-"""Stage 13: choose what is shown of a hit: its wording at the time asked for, and a part of a long
+"""Stage 10: choose what is shown of a hit: its wording at the time asked for, and a part of a long
 text."""
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Stage 5: also search for other wordings of the question and for an invented answer (HyDE).
+"""Stage 4: also search for other wordings of the question and for an invented answer (HyDE).
 
 A wording is trusted as far as it is near the question. A hit of a wording is trusted as far as the
 wording, or as far as the question itself supports the hit. So a model's inventions change little,
@@ -21,7 +21,7 @@ from kinmem.llm.prompts import render, today
 from kinmem.models import Reasons, Scored
 from kinmem.recall.fuse import fuse
 from kinmem.recall.profiles import Formula
-from kinmem.recall.rewrite import KNOWN_SUBJECTS
+from kinmem.recall.question import KNOWN_SUBJECTS
 from kinmem.recall.search import Inquiry, Wording, search_beside
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store

@@ -1,4 +1,4 @@
-"""Stage 14: help out when no hit is a confident answer.
+"""Stage 11: help out when no hit is a confident answer.
 
 Adds, as weak hits, what is far behind or below the noise; instructions that may apply to the
 question; what has superseded a memory that would have answered; and last, memories that have faded
@@ -14,10 +14,9 @@ from kinmem.recall.confidence import WEAK, judge
 from kinmem.recall.excerpt import as_it_was, excerpted, hits_of
 from kinmem.recall.fuse import fuse
 from kinmem.recall.search import Inquiry, search_as_asked
-from kinmem.recall.standing_instructions import MOST, ranked
 from kinmem.recall.superseded import heirs
 from kinmem.recall.trim import own_instead, trim, without_copies
-from kinmem.recall.weigh import weigh
+from kinmem.recall.weigh import MOST_INSTRUCTIONS, instructions_in, weigh
 from kinmem.store.base import Store
 from kinmem.text import language_of
 
@@ -98,7 +97,7 @@ def _with_instructions(answer: Answer, inquiry: Inquiry, found: Found) -> Answer
     if found.by_time or found.noise > found.scale[0]:
         return answer
     formula, least = inquiry.profile.formula, inquiry.settings.abstain_below
-    sure = ranked(found, formula)[:MOST]
+    sure = instructions_in(found, formula)[:MOST_INSTRUCTIONS]
     wanted = {candidate.id for candidate in sure}
     hits = list(answer.hits)
     shown = {hit.memory.id for hit in hits}

@@ -1,4 +1,4 @@
-"""Stage 4: combine what was found by meaning and by words into one list, scored by relevance
+"""Stage 3: combine what was found by meaning and by words into one list, scored by relevance
 alone."""
 
 import math

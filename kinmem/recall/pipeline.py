@@ -1,4 +1,4 @@
-"""How a question is answered: fifteen stages in order; docs/recall.md has a section for each.
+"""How a question is answered: twelve stages in order; docs/recall.md has a section for each.
 
 The number behind a line is the stage, as given in the first line of the file that the function is
 imported from.
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kinmem.clock import Clock
+from kinmem.errors import InvalidInput
 from kinmem.language import FollowUp
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.deadline import Attempts, Deadline
@@ -19,16 +20,21 @@ from kinmem.recall.excerpt import hits_of, shown
 from kinmem.recall.expand import Expansion
 from kinmem.recall.fallback import fall_back, knows_something
 from kinmem.recall.fuse import fuse, lift
-from kinmem.recall.judging import Judging, judged
-from kinmem.recall.profiles import PROFILES, Profile, profile_named
-from kinmem.recall.question import Question, Request, looking_back, understand, unstamped
-from kinmem.recall.rerank import rerank
-from kinmem.recall.rewrite import Recent, rewrite
+from kinmem.recall.profiles import PROFILES, Profile
+from kinmem.recall.question import (
+    Question,
+    Recent,
+    Request,
+    looking_back,
+    rewrite,
+    understand,
+    unstamped,
+)
+from kinmem.recall.rerank import Judging, judged, rerank
 from kinmem.recall.search import Inquiry, Meaning, search
-from kinmem.recall.standing_instructions import instructed
 from kinmem.recall.superseded import former_first, newer_first
 from kinmem.recall.trim import everywhere_instead, trim, without_copies
-from kinmem.recall.weigh import lowered, weigh
+from kinmem.recall.weigh import instructed, lowered, weigh
 from kinmem.recall.working_prompt import (
     MATCHING,
     NEAREST,
@@ -72,40 +78,43 @@ class Recall:
         """
         store, models, settings = self._store, self._models, self._settings
         limit, filters = request.limit, request.filters
-        profile = profile_named(
-            settings.profile if request.mode is None else request.mode, self._profiles
-        )
+        profile = self._profile_named(settings.profile if request.mode is None else request.mode)
         attempts = Attempts(min(settings.deadline, request.seconds or settings.deadline))
         now, text = self._clock().astimezone(self._zone), unstamped(request.text)
 
         asked = rewrite(text, recent, store, models, attempts, now, settings)  # 1
-        expansion = Expansion(asked, store, models, attempts, now)  # models write during 2 to 4
-        inquiry = self._understood(asked, filters, limit, profile, attempts)  # 2
+        expansion = Expansion(asked, store, models, attempts, now)  # models write during 1 to 3
+        inquiry = self._understood(asked, filters, limit, profile, attempts)  # 1
         question, is_bounded = inquiry.question, profile.weighing == "bounded"
-        found, inquiry = search(inquiry)  # 3
-        scored = fuse(found, profile, settings)  # 4
-        scored = expansion.expand(scored, inquiry, settings)  # 5
+        found, inquiry = search(inquiry)  # 2
+        scored = fuse(found, profile, settings)  # 3
+        scored = expansion.expand(scored, inquiry, settings)  # 4
         if is_bounded:
             scored = lift(scored, profile.formula)
-            scored = instructed(scored, found, profile.formula)  # 6
-        scored = weigh(scored, question, profile, settings, inquiry.now)  # 7
+            scored = instructed(scored, found, profile.formula)
+        scored = weigh(scored, question, profile, settings, inquiry.now)  # 5
         scored = without_copies(scored, store.kin)
         scored = lowered(scored, inquiry.filters.here, store.kin, store.others.confirmed)
-        scored = judged(scored, found, limit, inquiry.judging, is_counted=is_bounded)  # 8
-        scored = rerank(asked, scored, limit, models.rerank, attempts)  # 9
-        kept = inquiry.judging.read(trim(scored, limit, settings))  # 10
-        confidences, abstained, least = judge(kept, question, found, settings)  # 11
+        scored = judged(scored, found, limit, inquiry.judging, is_counted=is_bounded)  # 6
+        scored = rerank(asked, scored, limit, models.rerank, attempts)  # 6
+        kept = inquiry.judging.read(trim(scored, limit, settings))  # 7
+        confidences, abstained, least = judge(kept, question, found, settings)  # 8
         hits = weak_last(hits_of(kept, confidences, store), abstained, least)
-        hits = former_first(hits, question.until, asked=question.was is not None)  # 12
-        hits = shown(hits, question.words, inquiry.filters.as_of, store, settings.tokens)  # 13
+        hits = former_first(hits, question.until, asked=question.was is not None)  # 9
+        hits = shown(hits, question.words, inquiry.filters.as_of, store, settings.tokens)  # 10
         answer = self._answer(hits, found, question, attempts)
         answer = replace(answer, asked=asked if asked != text else None)
-        answer = fall_back(answer, inquiry, found, kept, filters)  # 14
+        answer = fall_back(answer, inquiry, found, kept, filters)  # 11
         if not (request.turns and settings.turns):
             return answer
         wanted = looking_back(question, filters)
         sought = Sought(question, wanted, request.session, profile, inquiry.meaning)
-        return self._conversation(answer, sought, limit)  # 15
+        return self._conversation(answer, sought, limit)  # 12
+
+    def _profile_named(self, name: str) -> Profile:
+        if name not in self._profiles:
+            raise InvalidInput(f"mode {name!r} is none of {', '.join(self._profiles)}")
+        return self._profiles[name]
 
     def _understood(
         self, text: str, filters: Filters, limit: int, profile: Profile, attempts: Attempts

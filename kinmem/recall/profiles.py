@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kinmem.errors import InvalidInput
 from kinmem.models import Curve
 
 Fusion = Literal["score", "rrf"]
@@ -136,13 +135,6 @@ PROFILES: Mapping[str, Profile] = {
         _linear("balanced", 0.35, 0.20, 0.20, 0.20, 0.05),
     )
 }
-
-
-def profile_named(name: str, profiles: Mapping[str, Profile] = PROFILES) -> Profile:
-    """Return the profile with this name. Raises InvalidInput if there is none."""
-    if name not in profiles:
-        raise InvalidInput(f"mode {name!r} is none of {', '.join(profiles)}")
-    return profiles[name]
 
 
 def reads(name: str, fusion: Fusion | None) -> frozenset[str]:

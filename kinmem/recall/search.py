@@ -1,4 +1,4 @@
-"""Stage 3: find candidates by meaning and by words, among the Kin's own memories and the shared
+"""Stage 2: find candidates by meaning and by words, among the Kin's own memories and the shared
 ones.
 
 Even a meaningless text has near neighbours. In a store of 5,000 memories the nearest of them is as
@@ -15,10 +15,10 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import NEAR, NOISE, Embedder
 from kinmem.llm.deadline import Deadline
 from kinmem.models import Asked, Candidate, Filters, Found, Vector
-from kinmem.recall.judging import Judging
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, understand, within
-from kinmem.recall.standing_instructions import looked_for
+from kinmem.recall.rerank import Judging
+from kinmem.recall.weigh import looked_for
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.store.sessions import Vectored
@@ -162,7 +162,9 @@ def search_as_asked(inquiry: Inquiry, *, alone: bool = False) -> Found:
     asked = asked_of(sought, vector, meaning.embedder, profile)
     if not alone:
         if vector is not None:
-            asked = replace(asked, also=looked_for(vector, meaning.embedder, profile))
+            asked = replace(
+                asked, also=looked_for(vector, meaning.embedder.calibration.orders, profile)
+            )
         asked = replace(asked, former=True)
     found = index.search(asked, inquiry.filters)
     if not found.matches and len(sought) == 1 and len(sought[0]) >= BEGINNING:

@@ -1,8 +1,8 @@
-"""Stage 12: order superseded memories, and memories in conflict, relative to what replaced them.
+"""Stage 9: order superseded memories, and memories in conflict, relative to what replaced them.
 
-If the question is about a past time, what held then comes first (former_first, stage 12). Of two
+If the question is about a past time, what held then comes first (former_first, stage 9). Of two
 memories in an open conflict, of which only one can hold, the newer comes first (newer_first); that
-runs after stage 15, in pipeline.py, since a review may settle a conflict while the answer is
+runs after stage 12, in pipeline.py, since a review may settle a conflict while the answer is
 cached.
 """
 
@@ -155,7 +155,8 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
     told = answer.hits
     if not told or filters.as_of is not None:
         return answer
-    newer = newer_of(store, store.decisions.conflicts(), {hit.memory.id for hit in told})
+    conflicts = store.decisions.conflicts()
+    newer = newer_of(store, conflicts, {hit.memory.id for hit in told}) if conflicts else {}
     if not newer:
         return answer
     absent = {one.id for one in newer.values()} - {hit.memory.id for hit in told}

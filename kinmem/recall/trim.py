@@ -1,4 +1,4 @@
-"""Stage 10: cut the list to the hits that are worth showing."""
+"""Stage 7: cut the list to the hits that are worth showing."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -25,7 +25,7 @@ from kinmem.language import sentences
 from kinmem.llm.base import Calibration
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored
 from kinmem.recall.confidence import QUESTION_MARKS
-from kinmem.recall.judging import FOR_NOTES, Judging
+from kinmem.recall.rerank import FOR_NOTES, Judging
 from kinmem.text import STOP_WORDS, count_content_words, folded, language_of, words
 
 NEAREST, MATCHING = 200, 50

@@ -10,9 +10,9 @@ from kinmem.llm.base import ChatModels
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.judge import BuiltinJudge
 from kinmem.models import Asked, Filters, Reasons, Scored
-from kinmem.recall.judging import MOST, ROOM, Judging, told
 from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
+from kinmem.recall.rerank import MOST, ROOM, Judging, read_by_judge
 from kinmem.service import Service
 
 Open = Callable[..., Service]
@@ -118,7 +118,7 @@ def test_it_reads_what_fits_its_room_and_ends_with_its_time(service_of: Open) ->
     late = Judging(judge, question + " Say.", Deadline(0)).read(scored)
 
     assert 0 < len(read) <= MOST
-    assert sum(len(told(one.candidate, ["order"])) for one in read) / 4 <= ROOM
+    assert sum(len(read_by_judge(one.candidate, ["order"])) for one in read) / 4 <= ROOM
     assert not any(
         one.reasons.judge is not None for one in judging.read(scored[MOST:])
     )  # its room is used up
