@@ -3,7 +3,7 @@
 all-MiniLM-L6-v2 reads English, multilingual-e5-small everything else (see Languages).
 
 Measured on one core of a Xeon with VNNI, onnxruntime 1.31, in ms per English text: 0.8 for 12
-words, 3 for 60 word pieces, 6.3 for the longest; each text alone (embed_onnx.py says why). Other
+words, 3 for 60 word pieces, 6.3 for the longest; each text alone (onnx.py says why). Other
 languages take two and a half times as long.
 """
 
@@ -18,9 +18,9 @@ import numpy as np
 from kinmem.errors import ModelError
 from kinmem.llm.base import NEAR, NOISE, Calibration, Purpose
 from kinmem.llm.deadline import Deadline, Once
-from kinmem.llm.embed_onnx import FOLDER as E5
-from kinmem.llm.embed_onnx import REMEMBERED, OnnxEmbedder, words_of
-from kinmem.llm.onnx import Files, OnnxModel, reason
+from kinmem.llm.model_files import Files
+from kinmem.llm.onnx import FOLDER as E5
+from kinmem.llm.onnx import REMEMBERED, OnnxEmbedder, OnnxModel, reason, words_of
 from kinmem.llm.onnx_session import session_of
 from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import Axis, Kernel, Probe, unit_rows

@@ -1,7 +1,7 @@
 """The built-in judge: a small cross-encoder over one text or two, in seven languages.
 
 One encoder has five heads (docs/judge.md). Pairs are judged one at a time, since an 8-bit model
-scales its activations by everything in a batch (embed_onnx.py).
+scales its activations by everything in a batch (onnx.py).
 """
 
 import json
@@ -16,10 +16,9 @@ import numpy as np
 from kinmem.errors import ModelError
 from kinmem.llm.base import Answering, Relation, Window
 from kinmem.llm.deadline import Deadline, Once
-from kinmem.llm.embed_onnx import FOLDER as FOLDER
-from kinmem.llm.embed_onnx import words_of
 from kinmem.llm.naming import SURE, Found, entities, names_in
-from kinmem.llm.onnx import reason
+from kinmem.llm.onnx import FOLDER as FOLDER
+from kinmem.llm.onnx import reason, words_of
 from kinmem.llm.onnx_session import session_of
 from kinmem.llm.prompts import pieces
 from kinmem.models import Entity

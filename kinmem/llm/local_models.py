@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from kinmem.errors import ModelError
 from kinmem.llm.base import Calibration
 from kinmem.llm.deadline import Deadline
-from kinmem.llm.embed_onnx import OnnxEmbedder
-from kinmem.llm.onnx import CONFIGURATION, TOKENIZER, OnnxModel, files_in, fingerprint, reason
+from kinmem.llm.model_files import CONFIGURATION, TOKENIZER, files_in, fingerprint
+from kinmem.llm.onnx import OnnxEmbedder, OnnxModel, reason
 from kinmem.llm.vectors import ORDERS, STATEMENTS, Axis
 from kinmem.models import Vectors
 
@@ -78,7 +78,7 @@ class LocalReranker:
     """Implements Reranker for a network with a single output for a question and a text.
 
     Each pair is read alone. In a batch it would be padded to the longest, and an 8-bit model would
-    score it differently beside other texts (embed_onnx.py).
+    score it differently beside other texts (onnx.py).
     """
 
     def __init__(self, name: str) -> None:

@@ -1,21 +1,24 @@
-"""Networks in the ONNX format with their tokenizers, run on one thread, one text at a time.
+"""Models in the ONNX format with their tokenizers, run in this process on one thread, one text at a
+time; and what embedders of that kind have in common."""
 
-A model's files are laid out as sentence-transformers and the hub lay them out.
-"""
-
-import hashlib
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Purpose
+from kinmem.llm.base import Calibration, Purpose, Window
 from kinmem.llm.deadline import Deadline, Once
+from kinmem.llm.model_files import Files
 from kinmem.llm.onnx_session import session_of
+from kinmem.llm.prompts import pieces
+from kinmem.llm.vectors import unit_rows
+from kinmem.models import Vector, Vectors
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -29,43 +32,6 @@ WANTED = ("sentence_embedding", "last_hidden_state", "token_embeddings", "logits
 
 # Seconds that finding a model's files on this machine may take.
 NEAR = 1.0
-
-# Where to look for the network, in order: full precision before what is derived from it.
-PLACES = ("model.onnx", "onnx/model.onnx", "model*.onnx", "onnx/model*.onnx")
-TOKENIZER = "tokenizer.json"
-CONFIGURATION = (
-    "config.json",
-    "tokenizer_config.json",
-    "sentence_bert_config.json",
-    "config_sentence_transformers.json",
-    "modules.json",
-    "1_Pooling/config.json",
-)
-# Word pieces that a model reads if its files do not say, and the most that any model reads.
-LONGEST = 512
-# The known steps from a text to a vector. Leaving out any other step would give wrong vectors.
-STEPS = {"Transformer", "Pooling", "Normalize"}
-# The known ways to pool the vectors of word pieces into one (embed_onnx.py).
-POOLED = {"mean", "cls", "max", "last", "lasttoken"}
-# The names of the purposes in config_sentence_transformers.json.
-PROMPTS: Mapping[Purpose, tuple[str, ...]] = {
-    "question": ("query",),
-    "memory": ("passage", "document"),
-}
-SAMPLES, SAMPLE = 64, 4096
-
-
-@dataclass(frozen=True)
-class Files:
-    """A model's network and tokenizer, and what its configuration says about them."""
-
-    network: Path
-    tokenizer: Path
-    length: int = LONGEST
-    """Word pieces that it reads at once, special tokens included."""
-    pooling: str = "mean"
-    openings: Mapping[Purpose, str] = field(default_factory=dict)
-    """What a text begins with, by purpose."""
 
 
 class OnnxModel:
@@ -189,113 +155,127 @@ def reason(error: Exception) -> str:
     return first if isinstance(error, ModelError) else f"{type(error).__name__}: {first}"
 
 
-def files_in(folder: Path) -> Files:
-    """Find a model's files in a folder.
-
-    Raises ModelError if something is missing or not supported.
-    """
-    if not folder.is_dir():
-        raise ModelError(f"there is no folder {folder}")
-    network = network_in(folder)
-    if network is None:
-        raise ModelError(f"{folder} has none of {', '.join(PLACES)}")
-    if not (folder / TOKENIZER).is_file():
-        raise ModelError(f"{folder} has no {TOKENIZER}")
-    steps = {str(step["type"]).rpartition(".")[2] for step in _read(folder, "modules.json", [])}
-    if steps - STEPS:
-        raise ModelError(f"{folder} needs {', '.join(sorted(steps - STEPS))}, which is not known")
-    return Files(network, folder / TOKENIZER, _length(folder), _pooling(folder), _openings(folder))
+FOLDER = Path(__file__).parent / "e5"
+_LOADING = Lock()
 
 
-def network_in(folder: Path) -> Path | None:
-    """Return the network in the folder: model.onnx if there is one, else the smallest file that
-    matches."""
-    for place in PLACES:
-        found = sorted(folder.glob(place), key=lambda path: path.stat().st_size)
-        if found:
-            return found[0]
-    return None
+class Words:
+    """The tokenizer, and a vector for each word piece."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tokenizer: Tokenizer = open_tokenizer(folder / "tokenizer.json")
+        self._rows = np.load(folder / "words.npy", mmap_mode="r")
+        self._scales = np.load(folder / "scales.npy")
+
+    def vectors(self, ids: Sequence[int]) -> Vectors:
+        """Return a row per word piece, not of unit length."""
+        rows: Vectors = (self._rows[ids] * self._scales[ids, None]).astype(np.float32)
+        return rows
 
 
-def fingerprint(folder: Path) -> str | None:
-    """Return a hash of the model's files, which is the same for a copy; None if there is no
-    network.
-
-    From each file it reads the size and 64 samples of 4 KiB, spread evenly.
-    """
-    network = network_in(folder) if folder.is_dir() else None
-    if network is None:
-        return None
-    digest = hashlib.sha256()
-    for name in (TOKENIZER, *CONFIGURATION):
-        if (folder / name).is_file():
-            digest.update(name.encode() + _sampled(folder / name))
-    beside = sorted(network.parent.glob(f"{network.name}_data"))
-    for path in (network, *beside):
-        digest.update(_sampled(path))
-    return digest.hexdigest()[:8]
+def words_of(folder: Path) -> Words:
+    """Return the words, loaded once per process. Raises whatever tokenizers and numpy raise."""
+    with _LOADING:
+        return _loaded(folder)
 
 
-def _sampled(path: Path) -> bytes:
-    size = path.stat().st_size
-    digest = hashlib.sha256(str(size).encode())
-    with path.open("rb") as file:
-        for at in range(SAMPLES):
-            file.seek(at * max(0, size - SAMPLE) // (SAMPLES - 1))
-            digest.update(file.read(SAMPLE))
-    return digest.digest()
+_loaded = lru_cache(maxsize=1)(Words)
 
 
-def _length(folder: Path) -> int:
-    """Return the least length that the model's files state; later positions mean nothing to the
-    network."""
-    config = _read(folder, "config.json", {})
-    places = config.get("max_position_embeddings")
-    if isinstance(places, int) and "roberta" in str(config.get("model_type")):
-        places -= 2  # RoBERTa counts positions from behind its padding
-    lengths = [
-        _read(folder, "sentence_bert_config.json", {}).get("max_seq_length"),
-        (_read(folder, TOKENIZER, {}).get("truncation") or {}).get("max_length"),
-        _read(folder, "tokenizer_config.json", {}).get("model_max_length"),
-        places,
-    ]
-    return min([LONGEST, *(length for length in lengths if isinstance(length, int) and length > 2)])
+# Texts whose vectors are cached: a conversation asks the same thing several times.
+REMEMBERED = 256
+# Letters that any model reads whole, however short its word pieces: 128 less two special tokens.
+UNREAD = 126
+# Ways to make one vector from those of a text's word pieces. There is no padding.
+POOLINGS: dict[str, Callable[[Any], Any]] = {
+    "mean": lambda words: words.mean(0),
+    "cls": lambda words: words[0],
+    "max": lambda words: words.max(0),
+    "last": lambda words: words[-1],
+    "lasttoken": lambda words: words[-1],
+}
 
 
-def _pooling(folder: Path) -> str:
-    """Return the pooling: `pooling_mode_mean_tokens: true` means "mean", `pooling_mode: "cls"`
-    "cls"."""
-    config = _read(folder, "1_Pooling/config.json", {})
-    modes = [
-        name.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
-        for name, value in config.items()
-        if name.startswith("pooling_mode_") and value is True
-    ]
-    if isinstance(config.get("pooling_mode"), str):
-        modes.append(config["pooling_mode"])
-    if len(modes) > 1 or set(modes) - POOLED:
-        raise ModelError(f"{folder} pools by {' and '.join(modes)}, which is not known")
-    return modes[0] if modes else "mean"
+class OnnxEmbedder:
+    """Implements Embedder for a model in files. If `width` is given, vectors must have it."""
 
+    calibration: Calibration
 
-def _openings(folder: Path) -> dict[Purpose, str]:
-    config = _read(folder, "config_sentence_transformers.json", {})
-    prompts = config.get("prompts") or {}
-    usual = prompts.get(config.get("default_prompt_name") or "", "")
-    return {
-        purpose: next((prompts[name] for name in names if name in prompts), usual)
-        for purpose, names in PROMPTS.items()
-    }
+    def __init__(self, model: OnnxModel, width: int | None = None) -> None:
+        self.name = model.name
+        self._model = model
+        self._width = width
+        self._remembered = lru_cache(REMEMBERED)(self._vector)
 
+    @property
+    def dimension(self) -> int:
+        if self._width is None:
+            self.embed(["dimension"])
+        assert self._width is not None, "embed knows the width once it has answered"
+        return self._width
 
-def _read(folder: Path, name: str, otherwise: Any) -> Any:
-    path = folder / name
-    if not path.is_file():
-        return otherwise
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}") from error
-    if not isinstance(found, type(otherwise)):
-        raise ModelError(f"{path} is no {type(otherwise).__name__}")
-    return found
+    @property
+    def ready(self) -> bool:
+        return self._model.loaded
+
+    def warm(self) -> None:
+        with suppress(ModelError):  # the next call of embed reports the reason
+            self._load(Deadline(None))
+
+    def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
+        """See Embedder."""
+        return pieces(text, self.window(limit, overlap))
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
+        """See Embedder. If there is no tokenizer, each letter counts as a word piece."""
+        try:
+            room = self._room(self._model.marks())
+        except ModelError:
+            return Window(limit, UNREAD, len, overlap)
+        return Window(limit, room, lambda part: len(self._tokens(part)), overlap)
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
+        """See Embedder. Only the beginning is read of a text that is too long: see pieces."""
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        time = Deadline(deadline)
+        self._load(time)
+        return self._embedded(texts, purpose, time)
+
+    def _load(self, time: Deadline) -> None:
+        self._model.load(time)
+
+    def _embedded(self, texts: Sequence[str], purpose: Purpose, time: Deadline) -> Vectors:
+        opening = self._model.files.openings.get(purpose, "")
+        vector = self._remembered if len(texts) == 1 else self._vector
+        rows = []
+        for text in texts:
+            time.check(f"embedding {len(texts)} texts with {self.name}")
+            rows.append(vector(opening + text))
+        vectors = unit_rows(rows, len(texts), self._width, self.name)
+        self._width = vectors.shape[1]
+        return vectors
+
+    def _tokens(self, text: str) -> list[int]:
+        ids: list[int] = self._model.tokens(text).ids
+        return ids
+
+    def _room(self, marks: int) -> int:
+        """Return the word pieces left for a text beside the special tokens and the longest
+        opening."""
+        files = self._model.files
+        openings = {len(self._tokens(opening)) for opening in files.openings.values()}
+        return files.length - marks - max(openings, default=0)
+
+    def _vector(self, text: str) -> Vector:
+        files = self._model.files
+        read = self._model.tokens(text)
+        read.truncate(files.length - self._model.marks())
+        try:
+            made = self._model.network.run(self._model.tokenizer.post_process(read, None, True))
+            row: Vector = POOLINGS[files.pooling](made) if made.ndim == 2 else made
+        except Exception as error:  # onnxruntime documents no common base of its errors
+            raise ModelError(f"{self.name} gave no vector: {reason(error)}") from error
+        return row

@@ -35,8 +35,7 @@ from kinmem.upkeep.cycle import Cycle, Outbox
 from kinmem.upkeep.embed import Indexing, Transcribe
 from kinmem.upkeep.pipeline import Upkeep
 from kinmem.upkeep.reviewing import Reviewer
-from kinmem.upkeep.schedule import Schedule
-from kinmem.upkeep.steps import Budget
+from kinmem.upkeep.steps import Budget, Schedule
 from kinmem.upkeep.summarize_memories import summarize_these
 from kinmem.upkeep.tag import tag_these
 from kinmem.validation import Border

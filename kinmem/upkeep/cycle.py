@@ -24,8 +24,18 @@ from kinmem.models.turns import Batch, Message, Run
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.pipeline import Upkeep
-from kinmem.upkeep.schedule import Schedule
-from kinmem.upkeep.steps import NAMES, Budget, Lease, Report, Step, StepName, Work, leased, named
+from kinmem.upkeep.steps import (
+    NAMES,
+    Budget,
+    Lease,
+    Report,
+    Schedule,
+    Step,
+    StepName,
+    Work,
+    leased,
+    named,
+)
 
 # Turns loaded at once.
 AT_ONCE = 50
@@ -125,7 +135,7 @@ def _tries(turn: Turn) -> int:
 
 JOB = "cycle"
 # Time since the start, or since the last upkeep, after which the memories are tended even if
-# nothing is said. A command has ended by then. Daily work is done once a day, see upkeep/schedule.
+# nothing is said. A command has ended by then. Daily work is done once a day, see upkeep/daily.
 PAUSE = timedelta(minutes=10)
 # Age at which no session is resumed any more, so the record of what it was shown may be deleted.
 SHOWN = timedelta(days=30)

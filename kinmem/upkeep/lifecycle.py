@@ -15,7 +15,7 @@ from kinmem.models import Event, Fate, Living, Memory, State
 from kinmem.models.retention import Fading, fading, last_used, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
-from kinmem.upkeep.schedule import TOGETHER, is_believed, is_undone
+from kinmem.upkeep.daily import TOGETHER, is_believed, is_undone
 from kinmem.upkeep.steps import Budget
 
 # Before everything.

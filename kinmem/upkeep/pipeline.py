@@ -48,7 +48,7 @@ class Upkeep:
 
         The backup of the day comes first, then new material, then what is made of it, then what
         follows from time and use; erasing comes last. Steps that read all memories run once a day
-        (upkeep/schedule). For `without_model`, see _consolidate.
+        (upkeep/daily). For `without_model`, see _consolidate.
         """
         store, clock, naming = self._store, self._clock, self._naming
         return [

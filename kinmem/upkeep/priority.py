@@ -11,7 +11,7 @@ from kinmem.models import LIVE, Curve, Living, Memory, Place, Tier, TierChange
 from kinmem.models.retention import fading, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
-from kinmem.upkeep.schedule import TOGETHER, change_all, check_clock, is_believed, once_a_day
+from kinmem.upkeep.daily import TOGETHER, change_all, check_clock, is_believed, once_a_day
 from kinmem.upkeep.steps import Budget
 
 # Least change of a priority that is written: it sinks a little every day.

@@ -9,8 +9,7 @@ from kinmem.clock import Clock
 from kinmem.models import LIVE, Filters, Living, Memory, State
 from kinmem.settings.memory_settings import Prune
 from kinmem.store.base import Jobs, Store
-from kinmem.upkeep.lifecycle import BY_UPKEEP, from_person, was_told
-from kinmem.upkeep.schedule import (
+from kinmem.upkeep.daily import (
     SETTLED,
     TOGETHER,
     Calendar,
@@ -20,6 +19,7 @@ from kinmem.upkeep.schedule import (
     is_undone,
     once_a_day,
 )
+from kinmem.upkeep.lifecycle import BY_UPKEEP, from_person, was_told
 from kinmem.upkeep.steps import Budget
 
 # Memories whose times are compared with the clock, both of the latest and of the settled ones.

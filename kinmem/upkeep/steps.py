@@ -1,4 +1,5 @@
-"""The steps of the sleep cycle in their order: names, limits of time, and the report of a run."""
+"""The steps of the sleep cycle in their order: names, limits of time, which of them are left in a
+night, and the report of a run."""
 
 import logging
 import time
@@ -6,11 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 import uuid_utils
 
+from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, KinmemError
 from kinmem.models.turns import Run, RunKind
 from kinmem.store.base import Jobs, this_process
@@ -214,3 +216,49 @@ def chosen(names: Iterable[str]) -> list[StepName]:
     if unknown := wanted.difference(NAMES):
         raise InvalidInput(f"no step is called {min(unknown)!r}; there are {', '.join(NAMES)}")
     return [name for name in NAMES if not wanted or name in wanted]
+
+
+# The mark of when the night began; with a step behind it, of the night in which that was last done.
+MARK = "sleep"
+
+
+class Schedule:
+    """Which steps of the current night are left.
+
+    A night is named by the second it began. Each step records the night in which it was last done,
+    so that after a process was killed the next one continues with what is left.
+    """
+
+    def __init__(self, jobs: Jobs, minutes: int, clock: Clock) -> None:
+        """`minutes` from one night to the next; 0: no nights."""
+        self._jobs = jobs
+        self._length = timedelta(minutes=minutes)
+        self._clock = clock
+
+    def left(self) -> list[StepName]:
+        """Return the steps to be done now; a new night begins when the last is over.
+
+        A night that began in the future was begun by a wrong clock, and counts as over.
+        """
+        if not self._length:
+            return []
+        began = self._jobs.mark(MARK)
+        if not 0 <= self._now - began < self._length.total_seconds():
+            return list(NAMES)
+        return [name for name in NAMES if self._jobs.mark(_mark(name)) != began]
+
+    def begin(self) -> None:
+        """Begin a night: all of its steps are left."""
+        self._jobs.set_mark(MARK, self._now)
+
+    def done(self, step: StepName) -> None:
+        """Record that the step was done in the current night, successfully or not."""
+        self._jobs.set_mark(_mark(step), self._jobs.mark(MARK))
+
+    @property
+    def _now(self) -> int:
+        return int(self._clock().timestamp())
+
+
+def _mark(step: StepName) -> str:
+    return f"{MARK} {step}"

@@ -270,7 +270,7 @@ def test_a_stage_that_is_late_and_of_no_use_is_named_once(
     def away(*args: Any, **options: Any) -> None:
         raise ModelError("HTTP 500")
 
-    monkeypatch.setattr("kinmem.llm.embed_onnx.OnnxEmbedder.embed", away)
+    monkeypatch.setattr("kinmem.llm.onnx.OnnxEmbedder.embed", away)
 
     answer = service.recall("What must the cook keep away from Ana?")
 

@@ -198,12 +198,12 @@ class LinkChanges:
 
     def heirs(self, ids: Collection[str]) -> dict[str, str | None]:
         """Return by id what each of these memories is superseded by; None: by nothing."""
-        return {id: end.superseded_by for id, end in self._ends(ids).items()} if ids else {}
+        return {id: end.superseded_by for id, end in self._ends(ids).items()}
 
     def take_over(self, before: Mapping[str, str | None]) -> None:
         """Hand on links that others have published with these memories, or take them back, as
         inherit and disinherit do. `before` says what each was superseded by before the change."""
-        rows = of_others(self._files.shared.database, self._files.kin, before) if before else []
+        rows = of_others(self._files.shared.database, self._files.kin, before)
         if not rows:
             return
         now = self.heirs(before)

@@ -15,7 +15,6 @@ from kinmem.models import ROLES, Damaged, Entity, Event, Filters, Memory, Page
 from kinmem.models.turns import Shown
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
-from kinmem.store.sql.contexts import with_present_contexts
 from kinmem.store.sql.database import Database, Row, kept_states
 from kinmem.store.sql.document_texts import SqlDocuments
 from kinmem.store.sql.graph_rows import SqlGraph
@@ -36,7 +35,7 @@ from kinmem.store.sql.memory_rows import (
 )
 from kinmem.store.sql.past import SqlChanges, SqlPast
 from kinmem.store.sql.record_rows import SqlTransfer
-from kinmem.store.sql.sharing import Files, SqlOthers
+from kinmem.store.sql.sharing import Files, SqlOthers, with_present_contexts
 from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
 from kinmem.store.sql.upkeep_rows import SqlDecisions, SqlJobs, SqlRounds, SqlSummaries
 from kinmem.store.sql.writer import MemoryWriter

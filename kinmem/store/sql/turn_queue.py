@@ -14,7 +14,7 @@ from kinmem.models import ROLES, TURN, Coverage, Pending, Vector, Vectors
 from kinmem.models.turns import Message
 from kinmem.store.sessions import Cut
 from kinmem.store.sql.damage import Row, again, readable
-from kinmem.store.sql.database import Database, Transaction, embedder_of, state_of
+from kinmem.store.sql.database import Database, Transaction, embedder_of
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sql.finding import Listing
 from kinmem.store.sql.memory_rows import IN_NUMBERS, RAISE, spread
@@ -24,8 +24,6 @@ from kinmem.store.sql.turn_rows import MESSAGE, message_of
 NEIGHBOUR = 200
 # Parts of one message that get a vector. A longer message was pasted; it is found by its words.
 MOST_PARTS = 12
-# Parts that are requested for each message that is wanted.
-EXPECTED = 3
 WITH_NEIGHBOURS = f"""
     SELECT m.*, (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.previous),
         (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.next)
@@ -184,35 +182,6 @@ class TurnQueue(ABC):
         """Stop what goes on in the background."""
         ...
 
-    def nearest(
-        self,
-        vector: Vector,
-        embedder: str,
-        limit: int,
-        allowed: str | None,
-        bound: Mapping[str, Any],
-    ) -> list[int]:
-        """Return the numbers of the nearest messages, nearest first. `allowed` is a condition on
-        `turns m`."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            return []
-        turns = self.nearest_parts(known, vector, EXPECTED * limit, allowed, bound)
-        return list(dict.fromkeys(turns))[:limit]
-
-    def cosines(
-        self, vector: Vector, embedder: str, turns: Collection[int]
-    ) -> dict[int, list[float]]:
-        """Return the cosines of each message's parts, in text order; no key if there are no
-        vectors."""
-        known = embedder_of(self._database, embedder)
-        if known is None or not turns:
-            return {}
-        result: dict[int, list[float]] = {}
-        for turn, cosine in self.part_cosines(known, vector, turns):
-            result.setdefault(turn, []).append(cosine)
-        return result
-
     def coverage(self) -> list[Coverage]:
         """Return the coverage of every enrolled embedder."""
         rows = self._database.rows(
@@ -223,13 +192,6 @@ class TurnQueue(ABC):
             """
         )
         return [Coverage(name, width, total - left, total) for name, width, total, left in rows]
-
-    def is_filled(self, embedder: str) -> bool:
-        """Return whether every part has a vector of this embedder."""
-        known = state_of(self._database).embedders.get(embedder)
-        if known is None:
-            return not self._database.rows("SELECT 1 FROM turn_chunks LIMIT 1")
-        return known.turns_are_filled
 
     def pending(self, embedder: str, limit: int) -> list[Pending]:
         """Return parts that wait for a vector of this embedder, those of the latest messages

@@ -22,7 +22,7 @@ from kinmem.models.turns import Message
 from kinmem.store.sessions import Learned
 from kinmem.store.sql.chunk_queue import by_text
 from kinmem.store.sql.damage import Row, again, readable
-from kinmem.store.sql.database import state_of
+from kinmem.store.sql.database import embedder_of, state_of
 from kinmem.store.sql.erasing import restates
 from kinmem.store.sql.finding import Listing, Sought, all_of, any_of
 from kinmem.store.sql.memory_rows import ALL, IN_NUMBERS, IS_LIVE, RAISE, time_text
@@ -32,6 +32,8 @@ from kinmem.store.sql.turn_rows import MESSAGE, message_of
 
 # Characters of a message that scoring reads.
 READ = 4000
+# Parts that are requested for each message that is wanted.
+EXPECTED = 3
 # Time during which a prompt without any reply counts as not answered yet.
 OPEN = timedelta(hours=1)
 
@@ -94,19 +96,42 @@ class SqlTranscript:
         allowed, bound = _conditions(filters, session)
         nearest: list[int] = []
         if asked.vector is not None:
-            nearest = self._vectors.nearest(
-                asked.vector, asked.embedder, asked.nearest, allowed, bound
-            )
+            nearest = self._nearest(asked.vector, asked, allowed, bound)
         matches, candidates = self._read(asked, nearest, allowed, bound)
         cosines: Mapping[int, list[float]] = {}
         if asked.vector is not None:
-            cosines = self._vectors.cosines(asked.vector, asked.embedder, candidates)
+            cosines = self._cosines(asked.vector, asked.embedder, candidates)
         return Found(
             list(candidates.values()),
             {_id(turn): near for turn, near in cosines.items()},
             [_id(turn) for turn in nearest if turn in candidates],
             {_id(turn): score for turn, score in matches.items() if turn in candidates},
         )
+
+    def _nearest(
+        self, vector: Vector, asked: Asked, allowed: str | None, bound: Mapping[str, Any]
+    ) -> list[int]:
+        """Return the numbers of the nearest messages, nearest first. `allowed` is a condition on
+        `turns m`."""
+        known = embedder_of(self._database, asked.embedder)
+        if known is None:
+            return []
+        limit = EXPECTED * asked.nearest
+        turns = self._vectors.nearest_parts(known, vector, limit, allowed, bound)
+        return list(dict.fromkeys(turns))[: asked.nearest]
+
+    def _cosines(
+        self, vector: Vector, embedder: str, turns: Collection[int]
+    ) -> dict[int, list[float]]:
+        """Return the cosines of each message's parts, in text order; no key if there are no
+        vectors."""
+        known = embedder_of(self._database, embedder)
+        if known is None or not turns:
+            return {}
+        result: dict[int, list[float]] = {}
+        for turn, cosine in self._vectors.part_cosines(known, vector, turns):
+            result.setdefault(turn, []).append(cosine)
+        return result
 
     def _read(
         self, asked: Asked, nearest: Sequence[int], allowed: str | None, bound: Mapping[str, Any]
@@ -236,7 +261,10 @@ class SqlTranscript:
         return sorted(self._vectors.coverage(), key=lambda one: -one.share)
 
     def is_filled(self, embedder: str) -> bool:
-        return self._vectors.is_filled(embedder)
+        known = state_of(self._database).embedders.get(embedder)
+        if known is None:
+            return not self._database.rows("SELECT 1 FROM turn_chunks LIMIT 1")
+        return known.turns_are_filled
 
     def pending(self, embedder: str, limit: int) -> list[Pending]:
         return self._vectors.pending(embedder, limit)

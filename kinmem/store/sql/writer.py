@@ -66,10 +66,11 @@ class MemoryWriter:
             self._admit([chunks])
         if "scope" in changes:
             self._files.copies.catch_up()  # how often others have used it goes with the copy
-        heirs = self._links.heirs([id] if "superseded_by" in changes else ())
+        heirs = self._links.heirs([id]) if "superseded_by" in changes else {}
         with self._files.changing() as db:
             new = _change(self._files.own, db, change, changes, self._files.clock(), batch)
-        self._links.take_over(heirs)
+        if heirs:
+            self._links.take_over(heirs)
         return new
 
     @again
@@ -78,13 +79,14 @@ class MemoryWriter:
         self._admit([change.chunks for change in batch.changes if change.chunks is not None])
         changes_memories = bool(batch.drafts or batch.changes)
         gone = [one.id for one in batch.changes if "superseded_by" in one.fields]
-        heirs = self._links.heirs(gone)
+        heirs = self._links.heirs(gone) if gone else {}
         try:
             with self._files.changing() if changes_memories else self._files.writing() as db:
                 ids = apply(self._files.own, db, batch, self._files.clock())
         except LearnedAlready:
             return None
-        self._links.take_over(heirs)
+        if heirs:
+            self._links.take_over(heirs)
         return ids
 
     def _check_is_mine(self, id: str) -> None:

@@ -1,6 +1,6 @@
-"""When steps are due: the sleep cycle once in so many minutes, some steps once a day.
+"""What the steps that follow from time share: once a day, by a clock that can be right.
 
-Whichever process comes first does the work, if its clock is plausible.
+Whichever process comes first does the work.
 """
 
 from collections import Counter
@@ -8,14 +8,11 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.models import Living, Memory
 from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Jobs, Store
-from kinmem.upkeep.steps import NAMES, Budget, StepName
-
-MARK = "sleep"
+from kinmem.upkeep.steps import Budget
 
 DAY_SECONDS = 86400
 BEHIND = timedelta(days=1)
@@ -30,48 +27,6 @@ TOGETHER = 200
 
 class WrongClock(Exception):
     """The clock cannot be right, so nothing is done by it."""
-
-
-class Schedule:
-    """Which steps of the current night are left.
-
-    A night is named by the second it began. Each step records the night in which it was last done,
-    so that after a process was killed the next one continues with what is left.
-    """
-
-    def __init__(self, jobs: Jobs, minutes: int, clock: Clock) -> None:
-        """`minutes` from one night to the next; 0: no nights."""
-        self._jobs = jobs
-        self._length = timedelta(minutes=minutes)
-        self._clock = clock
-
-    def left(self) -> list[StepName]:
-        """Return the steps to be done now; a new night begins when the last is over.
-
-        A night that began in the future was begun by a wrong clock, and counts as over.
-        """
-        if not self._length:
-            return []
-        began = self._jobs.mark(MARK)
-        if not 0 <= self._now - began < self._length.total_seconds():
-            return list(NAMES)
-        return [name for name in NAMES if self._jobs.mark(_mark(name)) != began]
-
-    def begin(self) -> None:
-        """Begin a night: all of its steps are left."""
-        self._jobs.set_mark(MARK, self._now)
-
-    def done(self, step: StepName) -> None:
-        """Record that the step was done in the current night, successfully or not."""
-        self._jobs.set_mark(_mark(step), self._jobs.mark(MARK))
-
-    @property
-    def _now(self) -> int:
-        return int(self._clock().timestamp())
-
-
-def _mark(step: StepName) -> str:
-    return f"{MARK} {step}"
 
 
 def once_a_day(

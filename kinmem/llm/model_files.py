@@ -1,0 +1,160 @@
+"""The files of a model in a folder, as sentence-transformers and the hub lay them out."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kinmem.errors import ModelError
+from kinmem.llm.base import Purpose
+
+# Where to look for the network, in order: full precision before what is derived from it.
+PLACES = ("model.onnx", "onnx/model.onnx", "model*.onnx", "onnx/model*.onnx")
+TOKENIZER = "tokenizer.json"
+CONFIGURATION = (
+    "config.json",
+    "tokenizer_config.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
+    "1_Pooling/config.json",
+)
+# Word pieces that a model reads if its files do not say, and the most that any model reads.
+LONGEST = 512
+# The known steps from a text to a vector. Leaving out any other step would give wrong vectors.
+STEPS = {"Transformer", "Pooling", "Normalize"}
+# The known ways to pool the vectors of word pieces into one (onnx.py).
+POOLED = {"mean", "cls", "max", "last", "lasttoken"}
+# The names of the purposes in config_sentence_transformers.json.
+PROMPTS: Mapping[Purpose, tuple[str, ...]] = {
+    "question": ("query",),
+    "memory": ("passage", "document"),
+}
+SAMPLES, SAMPLE = 64, 4096
+
+
+@dataclass(frozen=True)
+class Files:
+    """A model's network and tokenizer, and what its configuration says about them."""
+
+    network: Path
+    tokenizer: Path
+    length: int = LONGEST
+    """Word pieces that it reads at once, special tokens included."""
+    pooling: str = "mean"
+    openings: Mapping[Purpose, str] = field(default_factory=dict)
+    """What a text begins with, by purpose."""
+
+
+def files_in(folder: Path) -> Files:
+    """Find a model's files in a folder.
+
+    Raises ModelError if something is missing or not supported.
+    """
+    if not folder.is_dir():
+        raise ModelError(f"there is no folder {folder}")
+    network = network_in(folder)
+    if network is None:
+        raise ModelError(f"{folder} has none of {', '.join(PLACES)}")
+    if not (folder / TOKENIZER).is_file():
+        raise ModelError(f"{folder} has no {TOKENIZER}")
+    steps = {str(step["type"]).rpartition(".")[2] for step in _read(folder, "modules.json", [])}
+    if steps - STEPS:
+        raise ModelError(f"{folder} needs {', '.join(sorted(steps - STEPS))}, which is not known")
+    return Files(network, folder / TOKENIZER, _length(folder), _pooling(folder), _openings(folder))
+
+
+def network_in(folder: Path) -> Path | None:
+    """Return the network in the folder: model.onnx if there is one, else the smallest file that
+    matches."""
+    for place in PLACES:
+        found = sorted(folder.glob(place), key=lambda path: path.stat().st_size)
+        if found:
+            return found[0]
+    return None
+
+
+def fingerprint(folder: Path) -> str | None:
+    """Return a hash of the model's files, which is the same for a copy; None if there is no
+    network.
+
+    From each file it reads the size and 64 samples of 4 KiB, spread evenly.
+    """
+    network = network_in(folder) if folder.is_dir() else None
+    if network is None:
+        return None
+    digest = hashlib.sha256()
+    for name in (TOKENIZER, *CONFIGURATION):
+        if (folder / name).is_file():
+            digest.update(name.encode() + _sampled(folder / name))
+    beside = sorted(network.parent.glob(f"{network.name}_data"))
+    for path in (network, *beside):
+        digest.update(_sampled(path))
+    return digest.hexdigest()[:8]
+
+
+def _sampled(path: Path) -> bytes:
+    size = path.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as file:
+        for at in range(SAMPLES):
+            file.seek(at * max(0, size - SAMPLE) // (SAMPLES - 1))
+            digest.update(file.read(SAMPLE))
+    return digest.digest()
+
+
+def _length(folder: Path) -> int:
+    """Return the least length that the model's files state; later positions mean nothing to the
+    network."""
+    config = _read(folder, "config.json", {})
+    places = config.get("max_position_embeddings")
+    if isinstance(places, int) and "roberta" in str(config.get("model_type")):
+        places -= 2  # RoBERTa counts positions from behind its padding
+    lengths = [
+        _read(folder, "sentence_bert_config.json", {}).get("max_seq_length"),
+        (_read(folder, TOKENIZER, {}).get("truncation") or {}).get("max_length"),
+        _read(folder, "tokenizer_config.json", {}).get("model_max_length"),
+        places,
+    ]
+    return min([LONGEST, *(length for length in lengths if isinstance(length, int) and length > 2)])
+
+
+def _pooling(folder: Path) -> str:
+    """Return the pooling: `pooling_mode_mean_tokens: true` means "mean", `pooling_mode: "cls"`
+    "cls"."""
+    config = _read(folder, "1_Pooling/config.json", {})
+    modes = [
+        name.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
+        for name, value in config.items()
+        if name.startswith("pooling_mode_") and value is True
+    ]
+    if isinstance(config.get("pooling_mode"), str):
+        modes.append(config["pooling_mode"])
+    if len(modes) > 1 or set(modes) - POOLED:
+        raise ModelError(f"{folder} pools by {' and '.join(modes)}, which is not known")
+    return modes[0] if modes else "mean"
+
+
+def _openings(folder: Path) -> dict[Purpose, str]:
+    config = _read(folder, "config_sentence_transformers.json", {})
+    prompts = config.get("prompts") or {}
+    usual = prompts.get(config.get("default_prompt_name") or "", "")
+    return {
+        purpose: next((prompts[name] for name in names if name in prompts), usual)
+        for purpose, names in PROMPTS.items()
+    }
+
+
+def _read(folder: Path, name: str, otherwise: Any) -> Any:
+    path = folder / name
+    if not path.is_file():
+        return otherwise
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read: {error}") from error
+    if not isinstance(found, type(otherwise)):
+        raise ModelError(f"{path} is no {type(otherwise).__name__}")
+    return found
