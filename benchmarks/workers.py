@@ -28,7 +28,7 @@ import psutil
 import psycopg
 
 from benchmarks.report import Table, Target
-from kinmem.http.server_tokens import tokens_of
+from kinmem.http.tokens import tokens_of
 from kinmem.settings import load
 
 WORKERS, CLIENTS, KINS = 4, 64, 32

@@ -16,8 +16,7 @@ from kinmem.clock import parse_expiry, parse_time
 from kinmem.errors import InvalidInput
 from kinmem.language import Dates, redact, secret_kinds, without_private
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State, Tier
-from kinmem.models.links import RELATIONS, Asked
-from kinmem.models.sizes import (
+from kinmem.models.draft import (
     CALLED,
     CONTENT_BYTES,
     CONTEXT_BYTES,
@@ -25,6 +24,7 @@ from kinmem.models.sizes import (
     SUBJECT_BYTES,
     TAG_BYTES,
 )
+from kinmem.models.links import RELATIONS, Asked
 from kinmem.text import clean, late
 
 TAGS = 50

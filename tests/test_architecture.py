@@ -20,7 +20,7 @@ LONGEST = 350
 """Lines of a class."""
 MOST_ENTRIES = 30
 MOST_ROWS = 14
-MOST_MODULES = 332
+MOST_MODULES = 319
 """250 are wanted; whoever makes them fewer lowers it."""
 DRIVERS = {"apsw", "sqlite_vec", "sqlite3"}
 SHORT_LINES = 40
@@ -159,7 +159,7 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
 
 def test_few_modules_know_the_driver() -> None:
     known = ("driver", "connection", "transaction", "snapshot")
-    tokenizer = "store.postgres.fts_tokens"
+    tokenizer = "store.postgres.postings"
     may_know = {tokenizer, *(f"store.sqlite.{name}" for name in known)}
 
     do_know = {

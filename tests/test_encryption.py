@@ -21,7 +21,7 @@ from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.sqlite import encryption
 from kinmem.store.sqlite.driver import can_encrypt
-from kinmem.wiring.home_key import key_state, remove_key, set_key
+from kinmem.wiring.home_keeping import key_state, remove_key, set_key
 from kinmem.wiring.open_home import clear_folder, open_backups
 
 encrypting = pytest.mark.skipif(

@@ -26,8 +26,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from kinmem.cli import main
 from kinmem.cli.serve import Services
-from kinmem.http.server_tokens import tokens_of
 from kinmem.http.telemetry import without_contents
+from kinmem.http.tokens import tokens_of
 from kinmem.service import Service
 from kinmem.settings import load
 from tests import postgres

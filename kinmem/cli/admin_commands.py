@@ -24,7 +24,7 @@ from kinmem.cli.tables import (
 )
 from kinmem.cli.terminal import progress_bar
 from kinmem.errors import ConfigError, InvalidInput, KinmemError
-from kinmem.http.server_tokens import tokens_of
+from kinmem.http.tokens import tokens_of
 from kinmem.settings import Settings
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def doctor(
 ) -> None:
     """Check everything kinmem depends on. Each line says what helps."""
     if repair or dry_run:
-        from kinmem.cli.repairing import mend  # late: loads the database
+        from kinmem.cli.doctor import mend  # late: loads the database
 
         mend(context, dry_run=dry_run, yes=yes)
         return

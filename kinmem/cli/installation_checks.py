@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from kinmem import __version__, llm
 from kinmem.cli.tables import without_effect
 from kinmem.errors import ConfigError, KinmemError
-from kinmem.http.server_tokens import tokens_of
-from kinmem.http.tokens import is_loopback
+from kinmem.http.tokens import is_loopback, tokens_of
 from kinmem.settings import Settings
 from kinmem.settings.trust import warnings
 from kinmem.wiring.open_home import lock_told

@@ -18,12 +18,12 @@ from kinmem.errors import StoreError
 from kinmem.heap import share_arenas
 from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import SocketServer, serve_local
+from kinmem.http.telemetry import log_to_stderr
 from kinmem.http.workers import attend
 from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 from kinmem.settings.trust import warnings
-from kinmem.wiring.server_log import log_to_stderr
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
@@ -147,7 +147,7 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
 
     from kinmem.http.lanes import Lanes
     from kinmem.http.server import serve_pages
-    from kinmem.http.server_tokens import tokens_of
+    from kinmem.http.tokens import tokens_of
     from kinmem.web.rest.api_routes import routes
     from kinmem.web.routes import web_routes
 

@@ -18,7 +18,7 @@ from kinmem.cli.terminal import one_line
 if TYPE_CHECKING:
     from kinmem.settings import Settings
     from kinmem.transfer.moving import Moved
-    from kinmem.wiring.home_key import KeyChange, KeyState
+    from kinmem.wiring.home_keeping import KeyChange, KeyState
 
 
 PANEL = "Look after"
@@ -36,8 +36,8 @@ def migrate(
     """Copy everything of all Kins to another store, and compare both. The source stays as it is.
     If it was interrupted, the same command goes on."""
     from kinmem.cli.terminal import progress_bar
-    from kinmem.http.server_tokens import tokens_of
-    from kinmem.wiring.migration import migrate as moved_to
+    from kinmem.http.tokens import tokens_of
+    from kinmem.wiring.home_keeping import migrate as moved_to
 
     here, there = _settings(context, source), _settings(context, to)
     kins = only or kin_names(here)
@@ -88,7 +88,7 @@ keys = typer.Typer(help="Encryption of the home's files. Without a command, show
 @command(keys, "show")
 def key_show(context: CommandContext) -> None:
     """Show whether the home is encrypted, and where its key is."""
-    from kinmem.wiring.home_key import key_state  # late, as in the others: loads the store
+    from kinmem.wiring.home_keeping import key_state  # late, as in the others: loads the store
 
     state = key_state(context.settings())
     context.tell(asdict(state), Text(_told(state)))
@@ -99,7 +99,7 @@ def key_set(context: CommandContext, where: take.KeyPlace = None) -> None:
     """Encrypt the files with a new key, or give encrypted ones another. Nobody else may use the
     home meanwhile; it is backed up first."""
     from kinmem.hooks.socket_server import without_workers
-    from kinmem.wiring.home_key import set_key
+    from kinmem.wiring.home_keeping import set_key
 
     settings = context.settings()
     with without_workers(settings.home):
@@ -111,7 +111,7 @@ def key_set(context: CommandContext, where: take.KeyPlace = None) -> None:
 def key_remove(context: CommandContext) -> None:
     """Decrypt the files. The key stays where it is, for backups."""
     from kinmem.hooks.socket_server import without_workers
-    from kinmem.wiring.home_key import remove_key
+    from kinmem.wiring.home_keeping import remove_key
 
     settings = context.settings()
     with without_workers(settings.home):

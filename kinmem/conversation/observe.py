@@ -15,8 +15,8 @@ from kinmem.conversation.notes import SUMMARY_SHARE, Inject
 from kinmem.conversation.opening import believed, rules, where_it_stood, worth_telling
 from kinmem.errors import InvalidInput
 from kinmem.models import Answer, Filters, Memory
+from kinmem.models.draft import TEXT_BYTES
 from kinmem.models.places import place_of, same_place
-from kinmem.models.sizes import TEXT_BYTES
 from kinmem.models.turns import (
     CLIENT,
     ROLE_OF,

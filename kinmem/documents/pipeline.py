@@ -25,7 +25,7 @@ from kinmem.models import (
     State,
     Stored,
 )
-from kinmem.models.sizes import REFERENCE_BYTES
+from kinmem.models.draft import REFERENCE_BYTES
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import clean

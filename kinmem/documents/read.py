@@ -16,7 +16,7 @@ from kinmem.documents.document import FILE_BYTES, Document, Given, Kind, blocks
 from kinmem.documents.html import read_html
 from kinmem.errors import TooLarge, Unreadable
 from kinmem.language import order_in, without_private
-from kinmem.models.sizes import TEXT_BYTES
+from kinmem.models.draft import TEXT_BYTES
 from kinmem.text import CONTROLS, LONE_SURROGATES, VISIBLE, cut
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from kinmem.http.guard import Guard
 from kinmem.http.logins import BearerOf, Sessions
 from kinmem.http.metrics import Meters, Observed, can_count, count_together, forget_worker
 from kinmem.http.open_page import announce
-from kinmem.http.server_tokens import tokens_of
-from kinmem.http.tokens import Bearer, Tokens, is_loopback
+from kinmem.http.tokens import Bearer, Tokens, is_loopback, tokens_of
 from kinmem.http.workers import Workers, refuse_workers
 from kinmem.settings import ServerSettings, Settings
 

@@ -1,6 +1,8 @@
-"""Traces for OpenTelemetry: a span for each call, sent where OTEL_EXPORTER_OTLP_ENDPOINT says.
+"""What a server tells of its work: a log, never of what memories say nor of what opens them; and
+traces.
 
-The SDK of MCP makes the spans. What they would say of contents, in messages of errors, is left out.
+Traces are for OpenTelemetry: a span for each call, sent where OTEL_EXPORTER_OTLP_ENDPOINT says. The
+SDK of MCP makes the spans. What they would say of contents, in messages of errors, is left out.
 """
 
 import logging
@@ -12,6 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import SpanExporter
+import re
+import sys
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 # What a span may tell; of tools, the names of our own.
@@ -79,3 +83,39 @@ def without_contents(exporter: "SpanExporter", tools: Collection[str]) -> "SpanE
             return exporter.force_flush(timeout_millis)
 
     return WithoutContents()
+
+
+def log_to_stderr(level: str) -> None:
+    """Log ids and counts of kinmem, and warnings of others: their messages below that repeat what
+    was sent, at DEBUG all of it."""
+    form = "%(levelname)s %(name)s: %(message)s"
+    others = level if level == "ERROR" else "WARNING"
+    logging.basicConfig(level=others, stream=sys.stderr, format=form, force=True)
+    logging.getLogger("kinmem").setLevel(level)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_without_values)
+        handler.addFilter(_without_credentials)
+
+
+# Session ids of MCP, which are random UUIDs (a memory's is ordered by time, version 7), and tokens.
+CREDENTIAL = re.compile(
+    r"\b[0-9a-f]{12}4[0-9a-f]{19}\b|\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f-]{17}\b|\bkmk_\S+"
+)
+
+
+def _without_credentials(record: logging.LogRecord) -> bool:
+    """Take what opens a session or a memory out of a log record."""
+    told = record.getMessage()
+    if (hidden := CREDENTIAL.sub("[hidden]", told)) != told:
+        record.msg, record.args = hidden, ()
+    return True
+
+
+def _without_values(record: logging.LogRecord) -> bool:
+    """Strip a pydantic error from a log record: it shows the refused value, which may be a
+    memory."""
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None and type(error).__name__ == "ValidationError":
+        record.exc_info = None
+        record.msg = f"{record.msg} ({type(error).__name__})"
+    return True

@@ -21,8 +21,8 @@ from kinmem.learn.pipeline import Learn
 from kinmem.llm.base import ChatModel, ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters, Memory, Note, Progress
+from kinmem.models.draft import is_document
 from kinmem.models.places import meant, named, same_place, worked_in
-from kinmem.models.sizes import is_document
 from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
 from kinmem.settings import Settings

@@ -13,7 +13,7 @@ from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
 from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
-from kinmem.models.sizes import checked_sizes, is_document
+from kinmem.models.draft import checked_sizes, is_document
 from kinmem.service.components import Components, Ground
 from kinmem.store.history import batch_name, is_of_erased, keyed_name, of_key, repeated_call
 from kinmem.text import storable

@@ -14,7 +14,7 @@ from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.prompts import SIZE, chunks_of
 from kinmem.models import OF_ITS_TIME, TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
-from kinmem.models.sizes import CONTEXT_BYTES
+from kinmem.models.draft import CONTEXT_BYTES
 from kinmem.models.turns import Batch, Change, Repetition
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name

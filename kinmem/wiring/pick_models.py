@@ -10,10 +10,9 @@ from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
 from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.chat_litellm import LitellmChat
-from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
 from kinmem.llm.endpoint import Endpoint, endpoint_of, is_here, widths
 from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.litellm_models import LitellmChat, LitellmEmbedder, Manner
 from kinmem.llm.local_models import (
     PREFIX,
     STORED,

@@ -11,8 +11,7 @@ import pytest
 
 from kinmem.backup import backups, erasure
 from kinmem.backup.erasure import ErasesInBackups
-from kinmem.backup.repair import repair
-from kinmem.backup.restore import planned, restore, verify
+from kinmem.backup.restore import planned, repair, restore, verify
 from kinmem.errors import StoreError
 from kinmem.models import ErasedFromBackups
 from kinmem.service import Service

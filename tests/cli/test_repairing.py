@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from kinmem.backup.repair import repair
+from kinmem.backup.restore import repair
 from kinmem.store.sqlite.driver import connect
 from tests.backups import backups_of
 from tests.cli.conftest import Kinmem

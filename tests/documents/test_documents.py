@@ -8,7 +8,7 @@ import pytest
 from kinmem.errors import InvalidInput, MemoryNotFound, TooLarge
 from kinmem.mcp.tool_answers import Listed, Memory, Recalled, as_json
 from kinmem.models import State
-from kinmem.models.sizes import CONTENT_BYTES
+from kinmem.models.draft import CONTENT_BYTES
 from kinmem.service import Service
 from tests.conftest import MovableClock
 from tests.documents.files import HANDBOOK, PAGE, pdf

@@ -5,7 +5,7 @@ import pytest
 from kinmem.documents.document import Given
 from kinmem.documents.read import read, title_of
 from kinmem.errors import TooLarge, Unreadable
-from kinmem.models.sizes import TEXT_BYTES
+from kinmem.models.draft import TEXT_BYTES
 from tests.documents.files import HANDBOOK, PAGE, pdf
 
 GERMAN = "Die Straße führt über die Brücke.\nDanach wird es ruhig."

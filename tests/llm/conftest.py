@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kinmem.llm.embed_litellm import LitellmEmbedder
+from kinmem.llm.litellm_models import LitellmEmbedder
 from tests.llm.fault_provider import FaultProvider
 from tests.networks import Remembered
 

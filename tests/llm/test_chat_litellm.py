@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from kinmem.errors import ModelError
 from kinmem.learn.findings import Findings
-from kinmem.llm.chat_litellm import LitellmChat
 from kinmem.llm.deadline import FAILURES
+from kinmem.llm.litellm_models import LitellmChat
 from kinmem.llm.prompts import read
 from kinmem.llm.rerankers import ChatReranker
 from tests.llm.conftest import KEY, connecting
@@ -298,7 +298,7 @@ def test_what_a_reply_holds_is_logged_at_no_level_above_debug(
 
 def test_litellm_is_imported_by_the_first_call_only() -> None:
     code = (
-        "import sys; from kinmem.llm.chat_litellm import LitellmChat;"
+        "import sys; from kinmem.llm.litellm_models import LitellmChat;"
         "LitellmChat('gpt-4.1-mini');"
         "print(*{'litellm', 'openai', 'httpx', 'numpy'} & set(sys.modules))"
     )

@@ -17,8 +17,8 @@ from packaging.requirements import Requirement
 from kinmem.errors import ConfigError, ModelError
 from kinmem.llm import litellm_client as litellm_tamed
 from kinmem.llm.deadline import FAILURES, PAUSE, Breaker, Once
-from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
 from kinmem.llm.litellm_client import scrubbed
+from kinmem.llm.litellm_models import LitellmEmbedder, Manner
 from tests.llm.conftest import KEY, connecting
 from tests.llm.fault_provider import LEAKED, WIDTH, FaultProvider, vector_of
 
@@ -390,7 +390,7 @@ def test_pieces_are_bounded_in_characters(connect: Connect) -> None:
 
 def test_litellm_is_imported_by_the_first_call_only() -> None:
     code = (
-        "import sys; from kinmem.llm.embed_litellm import LitellmEmbedder;"
+        "import sys; from kinmem.llm.litellm_models import LitellmEmbedder;"
         "e = LitellmEmbedder('text-embedding-3-small'); e.pieces('a b', 1); assert not e.ready;"
         "print(*{'litellm', 'openai', 'httpx', 'onnxruntime'} & set(sys.modules))"
     )

@@ -14,7 +14,7 @@ import pytest
 from kinmem.models import Memory
 from kinmem.store.sql.damage import SUMMED, UNSUMMED, WIDTH
 from kinmem.store.sql.memory_rows import FIELDS, indexed
-from kinmem.store.sqlite import checks
+from kinmem.store.sqlite import mending
 from kinmem.store.sqlite.driver import connect
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from tests.conftest import MovableClock
@@ -83,7 +83,7 @@ def test_what_is_written_during_a_deep_look_is_no_damage(
                 writer.update_memory(memory.id, content=text)
             return indexed(read)
 
-        monkeypatch.setattr(checks, "indexed", indexed_while_somebody_writes)
+        monkeypatch.setattr(mending, "indexed", indexed_while_somebody_writes)
 
         assert [one.damaged or one.damage for one in ana.store.health(deep=True)] == [(), ()]
         assert writer.store.memories([memory.id])[memory.id].content == "Clara sold the cello"

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store, this_process
-from kinmem.store.postgres import kept_plans, pooled_server, schema_versions, shared_index
+from kinmem.store.postgres import pooled_server, postgres_statements, schema_versions, server_wide
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
 from kinmem.store.postgres.schema_versions import latest, prepare
@@ -185,7 +185,7 @@ def test_the_index_of_copies_finds_what_comparing_all_of_them_finds(
     asked = [vector.astype(np.float32) for vector in random.normal(size=(20, WIDE))]
     exact = ana.index.nearest_each(asked, "wide", 10, Filters())
 
-    monkeypatch.setattr(shared_index, "INDEXED_FROM", 1)
+    monkeypatch.setattr(server_wide, "INDEXED_FROM", 1)
     assert ana.keep_house(bool)["indexes"] == 1
     assert "indexes" not in ana.keep_house(bool)
     near = ana.index.nearest_each(asked, "wide", 10, Filters())
@@ -221,7 +221,7 @@ AS_OFTEN_AS_CONNECTIONS = 6
 @pytest.fixture
 def planned_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keeps a plan of everything that is read."""
-    monkeypatch.setattr(kept_plans, "READ_BEFORE", 0)
+    monkeypatch.setattr(postgres_statements, "READ_BEFORE", 0)
 
 
 @pytest.fixture
@@ -258,7 +258,7 @@ def searched(store: Store) -> list[Found]:
 def test_what_is_read_often_is_planned_once(store_of: Callable[[str], PostgresStore]) -> None:
     store = store_of("ana")
     ids = {added(store, "tea")}
-    for _ in range(kept_plans.READ_BEFORE + 1):
+    for _ in range(postgres_statements.READ_BEFORE + 1):
         assert all(found.matches.keys() == ids for found in searched(store))
     assert len(prepared(store)) >= 2  # by meaning and by words
 
@@ -290,7 +290,7 @@ def test_no_plan_that_is_kept_reads_a_whole_table(
             " WHERE statement ~ 'FROM (vectors|postings)'"
         )
         assert len(known) >= 2  # by meaning and by words, in one way or another
-        for setting in kept_plans.GENERAL.strip("; ").split("; "):
+        for setting in postgres_statements.GENERAL.strip("; ").split("; "):
             db.run(setting)
         db.run("DISCARD PLANS")
         for name, count in known:
@@ -309,7 +309,7 @@ def test_a_pooler_may_put_a_transaction_on_another_connection(
     added(store, "tea")
     first = searched(store)
     if happens == "it is there already":
-        monkeypatch.setattr(kept_plans, "_kept", WeakKeyDictionary())
+        monkeypatch.setattr(postgres_statements, "_kept", WeakKeyDictionary())
     else:
         forget_plans(store)
 
@@ -367,7 +367,7 @@ def test_a_plan_is_made_anew_when_the_type_of_a_column_changes(
     assert things(store) == {7}
     admin.execute("ALTER TABLE kinmem.things ALTER number TYPE text")
     if not known:
-        monkeypatch.setattr(kept_plans, "_kept", WeakKeyDictionary())
+        monkeypatch.setattr(postgres_statements, "_kept", WeakKeyDictionary())
 
     assert things(store) == {"7"}
     assert [text for text, _ in prepared(store) if "FROM things" in text]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kinmem.cli import main
-from kinmem.http.server_tokens import tokens_of
+from kinmem.http.tokens import tokens_of
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sql.record_rows import SqlTransfer

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinmem.web.drawn_graph import Graph, Join, Node, filtered, graph_of, positions
+from kinmem.web.drawings import Graph, Join, Node, filtered, graph_of, positions
 from kinmem.web.view import LONGEST, Kept
 from kinmem.web.views.topology import _line
 from tests.web.conftest import Site

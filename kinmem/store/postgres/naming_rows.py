@@ -8,8 +8,8 @@ from typing import Any
 
 from kinmem.models import Memory
 from kinmem.store.history import KEYED, Mention
-from kinmem.store.postgres.fts_tokens import tokens
 from kinmem.store.postgres.owned_rows import PostgresDatabase, PostgresTransaction
+from kinmem.store.postgres.postings import tokens
 from kinmem.store.postgres.rewriting import SERVER_KEEPS, rewrite
 from kinmem.store.sql.forgetting import (
     DROPPED,

@@ -6,9 +6,8 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import StoreError
-from kinmem.store.postgres.kept_plans import Reading
 from kinmem.store.postgres.pooled_server import BUSY_SECONDS, KeyIsTaken, Message, Server
-from kinmem.store.postgres.postgres_words import STATE, spoken, storable
+from kinmem.store.postgres.postgres_statements import STATE, Reading, spoken, storable
 from kinmem.store.postgres.schema_versions import latest
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings, StateRow, waiting

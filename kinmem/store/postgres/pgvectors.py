@@ -10,7 +10,7 @@ from typing import Any
 
 from kinmem.models import State, Vector, Vectors
 from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
-from kinmem.store.postgres.shared_index import is_wanted
+from kinmem.store.postgres.server_wide import is_wanted
 from kinmem.store.sql.chunk_queue import ChunkQueue
 from kinmem.store.sql.database import Row, Transaction, embedder_of, state_of
 from kinmem.store.sql.finding import APART, Beside, Near
@@ -34,7 +34,7 @@ NEAREST = """
         WHERE c.id = near.chunk OFFSET 0
     ) c ORDER BY near.distance, near.chunk
 """
-# The same of the copies that all share, by their index (shared_index.py), whose condition and
+# The same of the copies that all share, by their index (server_wide.py), whose condition and
 # expression it repeats.
 NEAREST_BY_INDEX = NEAREST.replace(
     """SELECT v.chunk, v.embedding <=> :vector AS distance FROM vectors v

@@ -28,19 +28,19 @@ from kinmem.store.sql.damage import (
     row_sum,
 )
 from kinmem.store.sql.memory_rows import FIELDS, row_of
-from kinmem.store.sqlite.checks import (
+from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.driver import connect, scratch, untriggered
+from kinmem.store.sqlite.mending import (
     CHUNKLESS,
     COLUMNS,
     FAR,
     TABLES,
+    anew,
     broken_history,
     is_text,
     key_of,
     sum_of,
 )
-from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.driver import connect, scratch, untriggered
-from kinmem.store.sqlite.mending import anew
 from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
 from kinmem.store.sqlite.transaction import SqliteTransaction, is_damage
 

@@ -18,11 +18,16 @@ from kinmem.store.sql.memory_rows import time_text
 from kinmem.store.sql.search_index import SqlIndex
 from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sql.turn_search import SqlTranscript
-from kinmem.store.sqlite.checks import broken_history, damaged_rows, unlike_memories
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, with_reserve
 from kinmem.store.sqlite.kin_files import SqliteFiles
-from kinmem.store.sqlite.mending import is_broken, mended
+from kinmem.store.sqlite.mending import (
+    broken_history,
+    damaged_rows,
+    is_broken,
+    mended,
+    unlike_memories,
+)
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
 from kinmem.store.sqlite.transaction import is_damage

@@ -17,7 +17,7 @@ from kinmem.errors import StoreCode, StoreError
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings
 from kinmem.store.sql.memory_rows import IS_LIVE
-from kinmem.store.sqlite.checks import TABLE, look_at
+from kinmem.store.sqlite.mending import TABLE, look_at
 
 TABLES = {
     "LISTED": "(SELECT value FROM json_each({}))",

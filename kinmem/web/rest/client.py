@@ -18,7 +18,7 @@ from kinmem.documents.document import Given
 from kinmem.errors import ConfigError, InvalidInput, MemoryNotFound, StillWorking, TooLarge
 from kinmem.http.connection_limits import BODY_BYTES
 from kinmem.models import Event, Forgotten, Memory, Note, Progress, Review, Settled, Stored
-from kinmem.models.sizes import is_document
+from kinmem.models.draft import is_document
 from kinmem.models.turns import Observed, Run
 from kinmem.service.conversations import Care, Conversations
 from kinmem.service.memories import Memories

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from kinmem.errors import InvalidInput, TooLarge
 from kinmem.http.argument_errors import in_short
-from kinmem.models.sizes import client_name
+from kinmem.models.draft import client_name
 from kinmem.web.rest.declaration import Asked, Endpoint
 
 JSON = "application/json"

@@ -13,7 +13,7 @@ from kinmem.models.turns import Message
 from kinmem.service.memories import likeness
 from kinmem.upkeep.lifecycle import Forecast, foreseen, was_told
 from kinmem.upkeep.priority import Vitals, vitals_of
-from kinmem.web.charts import HEIGHT, WIDTH, Line, line
+from kinmem.web.drawings import HEIGHT, WIDTH, Line, line
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
 from kinmem.web.views.actions import changer, edit, save
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from kinmem.models import Review
 from kinmem.service import Stats
-from kinmem.web.charts import HEIGHT, WIDTH, Line, line, rounded_up
+from kinmem.web.drawings import HEIGHT, WIDTH, Line, line, rounded_up
 from kinmem.web.view import KEPT, Answer, Asked, Shown, View
 from kinmem.web.views import review_queue
 

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from kinmem.errors import InvalidInput
-from kinmem.http.server_tokens import tokens_of
-from kinmem.http.tokens import SCOPES, Token
+from kinmem.http.tokens import SCOPES, Token, tokens_of
 from kinmem.settings import HOME_VARIABLE, KIN_NAME, knobs
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
 from kinmem.wiring.open_home import kins_on_the_server

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinmem.errors import InvalidInput
 from kinmem.models import Memory
 from kinmem.models.turns import Session
-from kinmem.web.charts import HEIGHT, WIDTH, rounded_up
+from kinmem.web.drawings import HEIGHT, WIDTH, rounded_up
 from kinmem.web.render import address
 from kinmem.web.view import KEPT, Answer, Asked, Shown, View
 

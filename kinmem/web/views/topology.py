@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, get_args
 from starlette.responses import JSONResponse
 
 from kinmem.models import Tier
-from kinmem.web.drawn_graph import (
+from kinmem.web.drawings import (
     FROM_TARGET,
     JOINS,
     KINDS,

@@ -1,11 +1,14 @@
-"""The graph that is drawn and listed: memories, entities, projects, Kins, what joins them, and
-where each is drawn."""
+"""What the page draws: charts, and the graph of memories, entities, projects and Kins, with what
+joins them and where each is.
+
+Templates draw it as SVG. Nothing here is styled.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,3 +259,51 @@ def _attract(moves: Points, points: Points, ends: NDArray[np.int64]) -> None:
     for axis in (0, 1):
         moves[:, axis] -= np.bincount(ends[:, 0], pull[:, axis], len(moves)).astype(np.float32)
         moves[:, axis] += np.bincount(ends[:, 1], pull[:, axis], len(moves)).astype(np.float32)
+
+
+WIDTH, HEIGHT = 720, 180
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line from left to right, in a box of WIDTH x HEIGHT whose y grows downwards."""
+
+    points: Sequence[Point]
+    top: float
+    """The value at the upper edge."""
+
+    @property
+    def path(self) -> str:
+        """As the d of a path."""
+        return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in self.points)
+
+    @property
+    def area(self) -> str:
+        """The same, closed along the lower edge."""
+        first, last = self.points[0], self.points[-1]
+        return f"{self.path}L{last.x:.1f} {HEIGHT}L{first.x:.1f} {HEIGHT}Z"
+
+
+def line(pairs: Sequence[tuple[float, float]], top: float) -> Line:
+    """Return the line through these pairs of x and value, at least one, in the order of x."""
+    first, last = pairs[0][0], pairs[-1][0]
+    span, high = (last - first) or 1.0, top or 1.0
+    points = [Point((x - first) / span * WIDTH, HEIGHT * (1 - value / high)) for x, value in pairs]
+    if len(points) == 1:
+        points = [points[0], Point(WIDTH, points[0].y)]
+    return Line(points, top)
+
+
+def rounded_up(value: float) -> int:
+    """Return a round number that is not below the value: 1, 2 or 5 times a power of ten."""
+    step = 1
+    while True:
+        for factor in (1, 2, 5):
+            if step * factor >= value:
+                return step * factor
+        step *= 10

@@ -1,10 +1,17 @@
-"""Encrypts the files of a home, gives them another key, or decrypts them."""
+"""How a home is kept: encrypted with which key, and on which engine; what changes the one or the
+other."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from kinmem.errors import ConfigError, StoreError
+from kinmem.clock import Clock, utc_now
+from kinmem.errors import ConfigError, InvalidInput, StoreError
+from kinmem.llm.prompts import chunks_of
+from kinmem.models import Progress
 from kinmem.settings import Settings
 from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.encryption import (
@@ -17,7 +24,9 @@ from kinmem.store.sqlite.encryption import (
     unlock,
 )
 from kinmem.store.sqlite.snapshot import SqliteHome
-from kinmem.wiring.open_home import open_backups
+from kinmem.transfer.moving import Moved, move
+from kinmem.wiring.open_home import open_backups, open_store
+from kinmem.wiring.pick_models import embedders
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +99,44 @@ def _change(settings: Settings, where: str | None) -> KeyChange:
     earlier = [one.path for one in backups.listed() if not one.is_encrypted]
     is_now_encrypted = where is not None and was_in_the_clear
     return KeyChange(key_state(settings), count, made, earlier if is_now_encrypted else [])
+
+
+def migrate(
+    source: Settings,
+    target: Settings,
+    kins: Sequence[str],
+    *,
+    clock: Clock = utc_now,
+    progress: Progress | None = None,
+) -> Iterator[Moved]:
+    """Move these Kins, one after the other. What others share is moved by who shares it.
+
+    Raises InvalidInput if both are the same place.
+    """
+    if where_kept(source) == where_kept(target):
+        raise InvalidInput(f"{where_kept(source)} is where memories are already")
+    for kin in kins:
+        with (
+            closing(open_store(_of(source, kin), clock)) as here,
+            closing(open_store(_of(target, kin), clock)) as there,
+        ):
+            [embedder, *_] = embedders(source, here.index.coverage())
+            yield move(here, there, partial(chunks_of, embedder=embedder), progress)
+        _copy_outputs(source, target, kin)
+
+
+def where_kept(settings: Settings) -> str:
+    """Return where memories are kept."""
+    return settings.general.store or str(settings.home.resolve())
+
+
+def _of(settings: Settings, kin: str) -> Settings:
+    return replace(settings, general=replace(settings.general, kin=kin))
+
+
+def _copy_outputs(source: Settings, target: Settings, kin: str) -> None:
+    """Copy outputs of tools that were too long for a conversation, unless they are there."""
+    folder = f"kins/{kin}-outputs"
+    if source.home.resolve() != target.home.resolve() and (source.home / folder).is_dir():
+        (target.home / "kins").mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copytree(source.home / folder, target.home / folder, dirs_exist_ok=True)
