@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinmem import __version__
 from kinmem.errors import StoreError
-from kinmem.heap import share_arenas
 from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import SocketServer, serve_local
 from kinmem.http.telemetry import log_to_stderr
@@ -23,6 +22,7 @@ from kinmem.http.workers import attend
 from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
+from kinmem.settings.heap import share_arenas
 from kinmem.settings.trust import warnings
 
 if TYPE_CHECKING:

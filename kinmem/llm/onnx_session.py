@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.heap import give_back
+from kinmem.settings.heap import give_back
 
 # The product of two matrices of 8-bit numbers, to see how this processor adds.
 SUMS = Path(__file__).parent / "e5" / "sums.onnx"

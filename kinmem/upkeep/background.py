@@ -10,7 +10,7 @@ from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.errors import KinmemError, ModelError
-from kinmem.heap import give_back
+from kinmem.settings.heap import give_back
 from kinmem.settings.memory_settings import Prune
 from kinmem.store.base import Store
 from kinmem.upkeep.cycle import Cycle

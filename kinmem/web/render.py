@@ -15,8 +15,8 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from kinmem import __version__
 from kinmem.conversation.sanitize import revealed
+from kinmem.web import VERSION
 from kinmem.web.language import Language, language
 from kinmem.web.view import Asked, Notice, Shown, View
 
@@ -83,7 +83,7 @@ def environment(code: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"htmx": HTMX, "version": __version__, "themes": THEMES}
+    made.globals |= {"htmx": HTMX, "version": VERSION, "themes": THEMES}
     made.globals |= {"address": address, **_texts(language(code))}
     made.filters |= {"icon": icon, "visible": visible, **_filters(language(code))}
     return made

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinmem import __version__
+from kinmem.web import VERSION
 from kinmem.web.rest.change_stream import ENDPOINT, LINES
 from kinmem.web.rest.declaration import Endpoint
 from kinmem.web.rest.requests import ID_CHARACTERS, JSON, KEY_CHARACTERS
@@ -74,7 +74,7 @@ def openapi(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "kinmem",
-            "version": __version__,
+            "version": VERSION,
             "description": "Lasting memory for agents. The token names the Kin and its scope.",
         },
         "servers": [{"url": "/api/v1"}],

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from kinmem import __version__
 from kinmem.http.tokens import Scope
 from kinmem.models import Progress
 from kinmem.models.turns import Run
 from kinmem.service import Service, Stats
 from kinmem.upkeep.steps import StepName
+from kinmem.web import VERSION
 from kinmem.web.rest.declaration import Asked, Call, Group, Id, NodeCount, NotYet
 from kinmem.web.rest.under_way import PATIENCE, UnderWay
 
@@ -141,4 +141,4 @@ class Health:
 def health(call: Call) -> Health:
     """Return whether the memory can be read, and what the token may do."""
     condition: Literal["ok", "damaged"] = "damaged" if call.service.store.damage else "ok"
-    return Health(condition, __version__, call.service.kin, call.bearer.scope)
+    return Health(condition, VERSION, call.service.kin, call.bearer.scope)
