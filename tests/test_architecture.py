@@ -20,7 +20,7 @@ LONGEST = 350
 """Lines of a class."""
 MOST_ENTRIES = 30
 MOST_ROWS = 14
-MOST_MODULES = 319
+MOST_MODULES = 315
 """250 are wanted; whoever makes them fewer lowers it."""
 DRIVERS = {"apsw", "sqlite_vec", "sqlite3"}
 SHORT_LINES = 40
@@ -28,7 +28,7 @@ STILL_SHORT = frozenset[str]()
 """Modules that belong into their one importer and are not there yet; the list only shrinks."""
 STILL_SHARED = frozenset(
     """
-    llm.base llm.naming upkeep.entities store.base
+    llm.base store.base
     """.split()
 )
 """Modules whose name another module has as well; the list only shrinks."""

@@ -17,7 +17,7 @@ from kinmem.llm.naming import RULES
 from kinmem.mcp.protocol import build
 from kinmem.service import Service
 from kinmem.store.graph import Key, Named, Surroundings
-from kinmem.upkeep.entities import entities, same
+from kinmem.upkeep.entities_and_tags import entities, same
 from kinmem.upkeep.steps import UNLIMITED, Budget
 from tests.conftest import MovableClock
 from tests.test_tools import ERAS, text_of

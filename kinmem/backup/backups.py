@@ -33,10 +33,10 @@ from kinmem.backup.archive import (
     free_name,
     manifest_of,
     member_of,
+    outdated,
     pack,
     unpack,
 )
-from kinmem.backup.rotation import outdated
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, KinmemError, StoreError
 from kinmem.settings.memory_settings import BackupSettings

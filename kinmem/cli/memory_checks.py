@@ -17,9 +17,9 @@ from kinmem.models import Asked, Filters, Health, Living, Memory, Vector
 from kinmem.models.turns import Run
 from kinmem.settings import Settings
 from kinmem.text import content_words, in_first_person
+from kinmem.upkeep.entities_and_tags import topics
 from kinmem.upkeep.review import read_live
 from kinmem.upkeep.steps import StepName
-from kinmem.upkeep.tag import topics
 from kinmem.wiring.open_memory import open_service
 from kinmem.wiring.pick_models import asks_network, embedders
 

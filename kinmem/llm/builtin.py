@@ -20,8 +20,7 @@ from kinmem.llm.base import NEAR, NOISE, Calibration, Purpose
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.model_files import Files
 from kinmem.llm.onnx import FOLDER as E5
-from kinmem.llm.onnx import REMEMBERED, OnnxEmbedder, OnnxModel, reason, words_of
-from kinmem.llm.onnx_session import session_of
+from kinmem.llm.onnx import REMEMBERED, OnnxEmbedder, OnnxModel, reason, session_of, words_of
 from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import Axis, Kernel, Probe, unit_rows
 from kinmem.models import Vector, Vectors

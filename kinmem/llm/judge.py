@@ -18,8 +18,7 @@ from kinmem.llm.base import Answering, Relation, Window
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.naming import SURE, Found, entities, names_in
 from kinmem.llm.onnx import FOLDER as FOLDER
-from kinmem.llm.onnx import reason, words_of
-from kinmem.llm.onnx_session import session_of
+from kinmem.llm.onnx import reason, session_of, words_of
 from kinmem.llm.prompts import pieces
 from kinmem.models import Entity
 

@@ -33,11 +33,11 @@ from kinmem.undo.undo import Undo
 from kinmem.upkeep.background import Background, Work
 from kinmem.upkeep.cycle import Cycle, Outbox
 from kinmem.upkeep.embed import Indexing, Transcribe
+from kinmem.upkeep.entities_and_tags import tag_these
 from kinmem.upkeep.pipeline import Upkeep
 from kinmem.upkeep.reviewing import Reviewer
 from kinmem.upkeep.steps import Budget, Schedule
 from kinmem.upkeep.summarize_memories import summarize_these
-from kinmem.upkeep.tag import tag_these
 from kinmem.validation import Border
 
 PLACE_BYTES = 4096

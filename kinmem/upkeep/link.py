@@ -14,8 +14,8 @@ from kinmem.models import LIVE, Filters, Memory, Vector
 from kinmem.models.links import AUTO, STALE_CONFIDENCE, Link, linked
 from kinmem.store.base import Store
 from kinmem.store.graph import Origin, Shared
+from kinmem.upkeep.entities_and_tags import topics
 from kinmem.upkeep.steps import Budget
-from kinmem.upkeep.tag import topics
 
 # Limit for the automatic links of one memory, counting both directions.
 PER_MEMORY = 5
@@ -26,7 +26,7 @@ class Evidence:
     """The evidence for a link from one memory to another."""
 
     tags: frozenset[str] = frozenset()
-    """Shared tags that say what the memories are about (upkeep/tag.topics)."""
+    """Shared tags that say what the memories are about (upkeep/entities_and_tags.topics)."""
     chosen: frozenset[str] = frozenset()
     """The members of `tags` that a person gave to both memories."""
     entities: frozenset[str] = frozenset()

@@ -12,7 +12,7 @@ from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.consolidate import consolidate, everywhere
-from kinmem.upkeep.entities import entities
+from kinmem.upkeep.entities_and_tags import entities, tag
 from kinmem.upkeep.join import compress, join
 from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.link import link
@@ -20,7 +20,6 @@ from kinmem.upkeep.priority import recalibrate, tier
 from kinmem.upkeep.purge import drop_turns, prune, purge
 from kinmem.upkeep.steps import Budget, Step, Work
 from kinmem.upkeep.summarize_memories import summarize
-from kinmem.upkeep.tag import tag
 
 
 class Upkeep:

@@ -13,8 +13,7 @@ import numpy as np
 from kinmem.llm.base import Purpose
 from kinmem.llm.builtin import FOLDER as ENGLISH
 from kinmem.llm.builtin import MAPS, OPENINGS, PLACES, BuiltinEmbedder, is_foreign
-from kinmem.llm.onnx import FOLDER, open_tokenizer, words_of
-from kinmem.llm.onnx_session import session_of
+from kinmem.llm.onnx import FOLDER, open_tokenizer, session_of, words_of
 from scripts.judge.e5 import base
 from scripts.judge.embedder import LAYERS, write_embedder
 from scripts.judge.foreign import CODE, TRAINING, evidence, texts

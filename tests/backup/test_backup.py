@@ -14,9 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.backup.archive import Backup, manifest_of, unpack
+from kinmem.backup.archive import Backup, manifest_of, outdated, unpack
 from kinmem.backup.restore import verify
-from kinmem.backup.rotation import outdated
 from kinmem.errors import InvalidInput, StoreError
 from kinmem.service import Service
 from kinmem.settings.memory_settings import BackupSettings

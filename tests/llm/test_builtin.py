@@ -19,8 +19,8 @@ from kinmem.errors import ModelError
 from kinmem.llm.builtin import ENGLISH, FOLDER, WIDTH, WINDOW, BuiltinEmbedder
 from kinmem.llm.deadline import Deadline, Once, within
 from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.model_files import SHIPPED
 from kinmem.llm.onnx import FOLDER as E5
-from kinmem.llm.onnx_session import SHIPPED
 
 CORPUS = Path(__file__).parents[1] / "corpora" / "language.jsonl"
 

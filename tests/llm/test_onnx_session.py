@@ -9,7 +9,7 @@ import pytest
 
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.judge import BuiltinJudge
-from kinmem.llm.onnx_session import SUMS, adds_exactly, session_of
+from kinmem.llm.onnx import SUMS, adds_exactly, session_of
 
 onnx = pytest.importorskip("onnx")
 LEFT, RIGHT = np.full((8, 64), 255, np.uint8), np.full((64, 16), 127, np.int8)

@@ -21,7 +21,7 @@ import apsw
 
 from kinmem.models import Chunks, Draft, State
 from kinmem.store.sqlite import driver, transaction
-from kinmem.store.sqlite.high_water import HighWater
+from kinmem.store.sqlite.disk import HighWater
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import TINY, WIDTH, chunks_of, memory_of, vectors_of
 from tests.store.soundness import everything, problems

@@ -13,8 +13,8 @@ from unittest.mock import patch
 import pytest
 
 from kinmem.cli import main
-from kinmem.store.sqlite import high_water
-from kinmem.store.sqlite.high_water import HighWater, note_of
+from kinmem.store.sqlite import disk
+from kinmem.store.sqlite.disk import HighWater, note_of
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import added, listed
 from tests.sweeps import WHOLE
@@ -277,7 +277,7 @@ def test_a_note_that_was_torn_leaves_the_one_before(tmp_path: Path) -> None:
 def test_a_home_from_before_there_were_notes_is_opened(home: Path) -> None:
     with closing(SqliteStore(home, "ana")) as store:
         added(store, "tea")
-    shutil.rmtree(home / high_water.FOLDER)
+    shutil.rmtree(home / disk.FOLDER)
 
     with closing(SqliteStore(home, "ana")) as store:
         assert len(listed(store)) == 1

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kinmem.models import Memory
-from kinmem.upkeep.tag import MOST, auto_tags, subjects, topics
+from kinmem.upkeep.entities_and_tags import MOST, auto_tags, subjects, topics
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 SEED = "This document outlines the quarterly budget analysis for engineering and product teams..."

@@ -17,7 +17,7 @@ from kinmem.mcp.protocol import build
 from kinmem.models import State
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.store.sqlite.high_water import COUNTED
+from kinmem.store.sqlite.disk import COUNTED
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.upkeep import cycle
 from kinmem.upkeep.steps import NAMES, Budget, leased

@@ -8,8 +8,8 @@ import pytest
 
 from kinmem.models import Filters, State
 from kinmem.service import Service
+from kinmem.upkeep.entities_and_tags import HOLDERS, PER_RUN, TOGETHER, tag
 from kinmem.upkeep.steps import UNLIMITED, Budget
-from kinmem.upkeep.tag import HOLDERS, PER_RUN, TOGETHER, tag
 from tests.upkeep.conftest import Bench
 
 

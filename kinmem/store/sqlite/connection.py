@@ -16,7 +16,16 @@ from kinmem.errors import StoreError
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings, StateRow, waiting
 from kinmem.store.sqlite import driver
-from kinmem.store.sqlite.disk import is_read_only, read_only_address, stamp
+from kinmem.store.sqlite.disk import (
+    RAISE,
+    HighWater,
+    Identity,
+    check_is_current,
+    check_is_there,
+    is_read_only,
+    read_only_address,
+    stamp,
+)
 from kinmem.store.sqlite.driver import (
     Patience,
     check_engine,
@@ -26,13 +35,6 @@ from kinmem.store.sqlite.driver import (
     make_private,
     scratch,
     shut,
-)
-from kinmem.store.sqlite.high_water import (
-    RAISE,
-    HighWater,
-    Identity,
-    check_is_current,
-    check_is_there,
 )
 from kinmem.store.sqlite.mending import mended
 from kinmem.store.sqlite.migrating import MIGRATIONS, BeforeUpgrade, Migrations, without_backup
@@ -66,7 +68,7 @@ class SqliteDatabase:
         note: Path | None = None,
     ) -> None:
         """Open or create the file, and migrate its schema. `note` is where the number of its
-        transactions is noted; see high_water.py.
+        transactions is noted; see disk.py.
 
         Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for a file of
         another program, storage_lost for a file that is not as it was, storage_damaged,

@@ -19,8 +19,8 @@ import apsw
 
 from kinmem.errors import StoreError
 from kinmem.store.sql.damage import SUM_FUNCTIONS, Damage
+from kinmem.store.sqlite.disk import COUNT
 from kinmem.store.sqlite.encryption import keys_for
-from kinmem.store.sqlite.high_water import COUNT
 from kinmem.store.sqlite.owner_file import is_used
 from kinmem.store.sqlite.transaction import PRAGMAS, SqliteTransaction
 

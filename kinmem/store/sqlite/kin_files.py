@@ -28,8 +28,7 @@ from kinmem.store.sql.memory_rows import IN_IDS
 from kinmem.store.sql.publishing import bring
 from kinmem.store.sql.sharing import KinFiles
 from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.disk import Reserve, check_locks
-from kinmem.store.sqlite.high_water import note_of
+from kinmem.store.sqlite.disk import Reserve, check_locks, note_of
 from kinmem.store.sqlite.mending import forget_embedder, unnamed_embedders
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.nearest_chunks import NearestChunks

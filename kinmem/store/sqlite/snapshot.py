@@ -26,6 +26,7 @@ from kinmem.store.history import new_epoch
 from kinmem.store.home_files import Earlier, FileChanges, FileFacts, Mended
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.disk import accept, note_of, noted_files
 from kinmem.store.sqlite.driver import (
     Connection,
     can_encrypt,
@@ -36,7 +37,6 @@ from kinmem.store.sqlite.driver import (
     shut,
 )
 from kinmem.store.sqlite.encryption import keys_for
-from kinmem.store.sqlite.high_water import accept, note_of, noted_files
 from kinmem.store.sqlite.migrating import APPLICATION_ID, MIGRATIONS, numbered, without_backup
 from kinmem.store.sqlite.owner_file import is_used, taken
 from kinmem.store.sqlite.salvage import salvage
