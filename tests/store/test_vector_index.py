@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from numpy.typing import NDArray
 
 from kinmem.models import Vector, Vectors
-from kinmem.store import vector_index, vector_rows
+from kinmem.store import vector_index
 from kinmem.store.vector_index import VectorIndex
 
 Ids = NDArray[np.int64]
@@ -65,7 +65,7 @@ def recall(index: VectorIndex, vectors: Vectors, queries: Vectors, limit: int) -
 @pytest.fixture
 def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past 256 rows only 32, or 1 % if that is more, survive the sketch."""
-    monkeypatch.setattr(vector_rows, "WHOLE_ROWS", 256)
+    monkeypatch.setattr(vector_index, "WHOLE_ROWS", 256)
     monkeypatch.setattr(vector_index, "_LEAST_SURVIVORS", 32)
     monkeypatch.setattr(vector_index, "_SURVIVING_SHARE", 0.01)
 
@@ -168,7 +168,7 @@ class Sketched(Exact):
     def __init__(self) -> None:
         super().__init__()
         self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(vector_rows, "WHOLE_ROWS", 8)
+        self.patch.setattr(vector_index, "WHOLE_ROWS", 8)
         self.patch.setattr(vector_index, "_LEAST_SURVIVORS", 2)
 
     def teardown(self) -> None:

@@ -32,8 +32,8 @@ from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.driver import connect, scratch, untriggered
 from kinmem.store.sqlite.mending import (
     CHUNKLESS,
-    COLUMNS,
     FAR,
+    TABLE_COLUMNS,
     TABLES,
     anew,
     broken_history,
@@ -159,7 +159,7 @@ class _Salvage:
     # copying
 
     def _copy(self, table: str) -> None:
-        columns: list[Row] = self._db.rows(COLUMNS, (table,))
+        columns: list[Row] = self._db.rows(TABLE_COLUMNS, (table,))
         self._db.run(f"DELETE FROM {table}")
         for row in _rows(self._source, table, columns):
             if isinstance(row, _Gap):
@@ -203,7 +203,7 @@ class _Salvage:
         """Put what the latest backup has in place of pages that cannot be read. What it does not
         have nobody can name, apart from memories: the history knows them."""
         for table, gap in _in_order(self._gaps, tables):
-            columns = self._db.rows(COLUMNS, (table,))
+            columns = self._db.rows(TABLE_COLUMNS, (table,))
             filled, source = 0, ""
             for backup, path in self._backups():
                 with suppress(Exception), closing(connect(path)) as other:
@@ -303,7 +303,7 @@ class _Salvage:
         for backup, path in self._backups():
             with suppress(Exception), closing(connect(path)) as other:
                 db = SqliteTransaction(other, Damage(path.name))
-                columns = db.rows(COLUMNS, (table,))
+                columns = db.rows(TABLE_COLUMNS, (table,))
                 where = " AND ".join(f"{key} = ?" for key in keys)
                 bound = [row.values[key] for key in keys]
                 for found in _selected(db, table, columns, f"WHERE {where}", bound):
