@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.errors import ConfigError
-from kinmem.http.logins import LOGIN, BearerOf, Sessions
+from kinmem.http.logins import LOGIN, MISSING, BearerOf, Sessions
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, STILL_KEY, is_loopback
 
@@ -84,14 +84,18 @@ class Guard:
         given = headers.all("authorization")
         if not given and scope["method"] in ("GET", "HEAD") and _is_open(scope):
             return None
-        return self._unauthorized(scope, given)
+        refused = self._unauthorized(scope, given)
+        if refused and self._pages is not None and not given and _is_visit(scope, headers):
+            # A person has mistyped an address: they have no token to send.
+            scope["path"] = MISSING
+            return self._admitted(self._pages, scope)
+        return refused
 
     def _leads_in(self, scope: Scope, headers: "_Headers") -> bool:
         """Return whether the request opens the login in a tab: `kinmem web` leads to it by a file,
         which is another site to a browser."""
-        kind = headers.all("sec-fetch-mode"), headers.all("sec-fetch-dest")
         is_login = self._pages is not None and scope["path"] == LOGIN
-        return is_login and scope["method"] == "GET" and kind == (["navigate"], ["document"])
+        return is_login and _is_visit(scope, headers)
 
     def _admitted(self, pages: Sessions, scope: Scope) -> Response | None:
         try:
@@ -147,6 +151,12 @@ class _Headers:
     def all(self, name: str) -> list[str]:
         wanted = name.encode()
         return [value.decode("latin-1") for key, value in self._pairs if key.lower() == wanted]
+
+
+def _is_visit(scope: Scope, headers: _Headers) -> bool:
+    """Return whether a browser opens the address in a tab."""
+    kind = headers.all("sec-fetch-mode"), headers.all("sec-fetch-dest")
+    return scope["method"] == "GET" and kind == (["navigate"], ["document"])
 
 
 def _split(url: str) -> tuple[str, str, int | None] | None:

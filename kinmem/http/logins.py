@@ -29,6 +29,8 @@ from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 BearerOf = Callable[[str | None], Bearer | None]
 
 LOGIN, STATIC, LIVE = "/login", "/static/", "/events"
+# What a browser is shown instead of an address that is no page.
+MISSING = "/missing"
 # A header of what a page asks of itself, because something has changed.
 LIVE_HEADER = b"x-live"
 # Where the ASGI scope of a request to the page holds its session; None before the login.
@@ -127,7 +129,7 @@ class Sessions:
         if session is not None:
             scope[KIN_KEY], scope[SCOPE_KEY] = session.bearer.kin, session.bearer.scope
             return None
-        if scope["path"] == LOGIN or scope["path"].startswith(STATIC):
+        if scope["path"] in (LOGIN, MISSING) or scope["path"].startswith(STATIC):
             return None
         if b"hx-request" in headers:
             return PlainTextResponse("", 401, {"HX-Redirect": LOGIN})

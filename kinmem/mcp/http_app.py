@@ -46,12 +46,11 @@ def build_app(
         max_sessions=None,
         transport_security=unchecked,
     )
-    routes = [*streamable.routes, *others]
+    routes: list[BaseRoute] = [Route("/sse", _no_sse)]
     if sse:
         of_sse = server.sse_app(max_request_body_size=BODY_BYTES, transport_security=unchecked)
-        routes += of_sse.routes
-    else:
-        routes.append(Route("/sse", _no_sse))
+        routes = list(of_sse.routes)
+    routes = [*streamable.routes, *routes, *others]
     app = Starlette(routes=routes, lifespan=lambda _: server.session_manager.run())
     if stateless:
         return WithoutSessions(app)

@@ -30,12 +30,14 @@ from kinmem.http.logins import (
     LIVE,
     LIVE_HEADER,
     LOGIN,
+    MISSING,
     SESSION_KEY,
     STATIC,
     Session,
     Sessions,
     set_cookie,
 )
+from kinmem.http.refusals import refusal
 from kinmem.http.tokens import Scope
 from kinmem.web.forms import Refused, filled_in
 from kinmem.web.language import chosen
@@ -48,7 +50,7 @@ LOGOUT, APPEARANCE = "/logout", "/appearance"
 SEGMENTS = frozenset(
     path.split("/")[1]
     for path in (
-        *(LOGIN, STATIC, LOGOUT, APPEARANCE, LIVE),
+        *(LOGIN, STATIC, LOGOUT, APPEARANCE, LIVE, MISSING),
         *(path for view in VIEWS for path in (view.path, *view.pages, *view.actions, *view.owner)),
     )
 )
@@ -61,7 +63,8 @@ CACHED = {"Cache-Control": "private, max-age=86400"}
 def web_routes(
     service_for: ServiceFor, sessions: Sessions, lanes: Lanes | None = None
 ) -> list[BaseRoute]:
-    """Return the routes of all views, for the sessions that the guard lets in."""
+    """Return the routes of all views, for the sessions that the guard lets in. They come behind all
+    others: the last says that an address is no page."""
     pages = _Pages(service_for, sessions, lanes or Lanes())
     routes: list[BaseRoute] = [
         Route(LOGIN, pages.login, methods=["GET", "POST"]),
@@ -75,7 +78,7 @@ def web_routes(
         routes += [_read(pages, view, path, show) for path, show in reading.items()]
         routes += [_acted(pages, view, path, act, "write") for path, act in view.actions.items()]
         routes += [_acted(pages, view, path, act, "admin") for path, act in view.owner.items()]
-    return routes
+    return [*routes, Route("/{anything:path}", _missing, methods=["GET"])]
 
 
 def _read(pages: "_Pages", view: View, path: str, show: Show) -> Route:
@@ -207,6 +210,16 @@ class _Pages:
         if theme in THEMES:
             response.set_cookie(THEME, theme, max_age=YEAR, samesite="strict")
         return response
+
+
+async def _missing(request: Request) -> Response:
+    """Answer for an address that nothing else is at: people see a page, programs an error."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return refusal(404, "not_found", f"nothing is at {request.url.path}")
+    language = chosen(request.headers.get("accept-language"))
+    told = language.text("problem.address")
+    shown = Shown("problem.html", {"problem": "problem.404", "told": told}, 404)
+    return _sealed(bare(shown, language, _theme(request)))
 
 
 def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:

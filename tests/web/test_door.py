@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from kinmem.http import open_page
 from kinmem.http.logins import IDLE_SECONDS, Sessions
@@ -309,3 +309,27 @@ def test_the_browser_is_led_on_by_a_file_that_nobody_else_reads(
     assert named == [file.as_uri()] and key not in named[0]
     assert modes == [0o600, 0o700]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["/nope", "/memories/a/b", "/api/v1/memories"])
+def test_an_address_that_is_no_page_says_so_in_a_page(
+    site: Site, browser: Browser, path: str
+) -> None:
+    with browser.new_context(base_url=site.url) as person:
+        tab = person.new_page()
+        tab.goto(site.link())
+
+        answer = tab.goto(path)
+
+        assert answer is not None and answer.status == 404
+        tab.get_by_role("link", name="To the overview").click()
+        expect(tab).to_have_url(f"{site.url}/")
+
+
+def test_a_program_is_told_that_nothing_is_there(site: Site) -> None:
+    with site.client() as person:
+        answer = person.get("/memories/a/b", headers={"accept": "application/json"})
+
+    assert answer.status_code == 404 and answer.json()["error"]["code"] == "not_found"
+    asked = httpx.get(f"{site.url}/nope")
+    assert asked.status_code == 401 and asked.json()["error"]["code"] == "unauthorized"
