@@ -84,6 +84,67 @@ def test_an_earlier_asking_is_no_answer(service: Service) -> None:
     assert ASKED not in [hit.memory.content for hit in told(service, ASKED)]
 
 
+@pytest.mark.parametrize(
+    ("question", "reply", "again"),
+    [
+        ("What is our landlord called?", "Herr Keller.", "Who is our landlord?"),
+        ("who is our dentist again", "Dr. Okafor, on Mill Lane", "What's the dentist's name?"),
+        ("¿A qué hora abre la piscina?", "A las siete.", "Wann macht das Schwimmbad auf?"),
+    ],
+)
+def test_a_short_reply_is_found_by_its_question(
+    service: Service, question: str, reply: str, again: str
+) -> None:
+    service.record_turn("a", question, reply, turn="1")
+    service.record_turn("a", "Thanks!", "You are welcome.", turn="2")
+
+    first, *others = told(service, again)
+
+    assert (first.memory.content, first.memory.source_context) == (reply, question)
+    assert not first.weak
+    # Its question is shown with it, and nothing else answers.
+    assert all(hit.weak and hit.memory.content != question for hit in others)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("What is our landlord called?", "I don't know, you never told me."),
+        ("Wie heißt unser Vermieter?", "Moment, ich schaue kurz nach."),
+    ],
+)
+def test_a_reply_that_tells_nothing_is_no_answer(
+    service: Service, question: str, reply: str
+) -> None:
+    service.record_turn("a", question, reply, turn="1")
+
+    hits = told(service, "What's the name of our landlord?")
+
+    assert [hit.memory.content for hit in hits] == [question] and hits[0].weak
+
+
+def test_a_question_that_may_not_be_told_hides_its_reply(service: Service) -> None:
+    id = service.memorize("My brother Jonas lives in Lyon").id
+    asked = "Did I tell you that my brother Jonas lives in Lyon?"
+    service.record_turn("a", asked, "Yes, on Monday.", turn="1")
+    service.forget(id)
+
+    hits = told(service, "Did I tell you where my brother Jonas lives?")
+
+    assert not any("Lyon" in f"{hit.memory.content}{hit.memory.source_context}" for hit in hits)
+
+
+def test_a_word_of_thanks_is_a_weak_hit(service: Service) -> None:
+    for turn, said in enumerate(("We moved to Leeds in March.", "toll", "OK", "Great!")):
+        service.observe("prompt", "a", str(turn), said, tell=False)
+        service.observe("answer", "a", str(turn), "Gern!")
+
+    assert service.settle()
+    hits = service.recall("Where do we live?").hits
+
+    assert [hit.memory.content for hit in hits if not hit.weak] == ["We moved to Leeds in March."]
+
+
 def test_notes_beside_a_prompt_tell_memories_only(service: Service) -> None:
     chatted(service)
     assert service.settle()

@@ -50,6 +50,12 @@ class Calibration:
     """What tells people's lives from projects, if that was learned (scripts/train_places.py)."""
     commands: "Kernel | None" = field(default=None, compare=False, repr=False)
     """What tells texts that command an assistant, if learned (scripts/train_commands.py)."""
+    asks: "Probe | None" = field(default=None, compare=False, repr=False)
+    """What tells questions, as people type them, from statements, if that was learned
+    (scripts/train_replies.py)."""
+    replies: "Probe | None" = field(default=None, compare=False, repr=False)
+    """What tells replies that answer, by the vectors of reply and question in one row, if that was
+    learned (likewise)."""
 
     def scaled(self, cosine: float) -> float:
         """Convert the cosine of a question and a memory to the shared scale, linearly: `unrelated`

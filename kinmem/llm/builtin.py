@@ -162,6 +162,8 @@ class BuiltinEmbedder(EnglishEmbedder):
         EnglishEmbedder.calibration,
         life=Probe.read(FOLDER / "life.npy"),
         commands=Kernel(FOLDER / "commands.npz"),
+        asks=Probe.read(FOLDER / "asks.npy"),
+        replies=Probe.read(FOLDER / "replies.npy"),
     )
 
     def __init__(self, folder: Path = FOLDER, others: Path = E5) -> None:

@@ -297,6 +297,11 @@ class Transcript(Vectored, Protocol):
         """Return messages by id, which is "turn:" and the number of the message."""
         ...
 
+    def replies(self, ids: Collection[str]) -> dict[str, Message]:
+        """Return what was said next in the same session, by the id of what came before. The last
+        message of a session has no reply."""
+        ...
+
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
         """Return, by number of a message, the own memories learned from its turn or repeated in it,
         in any state, and those in the bin that it states word for word."""

@@ -28,7 +28,7 @@ from kinmem.store.sql.finding import Listing, Sought, all_of, any_of
 from kinmem.store.sql.memory_rows import ALL, IN_NUMBERS, IS_LIVE, RAISE, time_text
 from kinmem.store.sql.sharing import Files
 from kinmem.store.sql.turn_queue import TurnQueue, TurnWords
-from kinmem.store.sql.turn_rows import MESSAGE, message_of
+from kinmem.store.sql.turn_rows import OF_TURN, message_of
 
 # Characters of a message that scoring reads.
 READ = 4000
@@ -57,6 +57,10 @@ SEARCH = f"""
     ) wanted ORDERED JOIN turns m ON m.id = wanted.number
     ORDERED JOIN turn_words w ON w.rowid = m.id
     WHERE {{allowed}} AND {IS_OVER}
+    """
+REPLIES = f"""
+    SELECT {OF_TURN}, n.turn FROM turn_neighbours n JOIN turns m ON m.id = n.next
+    WHERE n.turn {IN_NUMBERS}
     """
 # What became of what was learned from turns or repeated in them, and what lies in the bin.
 LEARNED = f"""
@@ -203,14 +207,16 @@ class SqlTranscript:
     # reading
 
     def messages(self, ids: Collection[str]) -> dict[str, Message]:
-        turns = [id.removeprefix(TURN) for id in ids if id.startswith(TURN)]
-        wanted = [int(turn) for turn in turns if turn.isascii() and turn.isdigit()]
-        columns = ", ".join(MESSAGE)
         rows = self._database.rows(
-            f"SELECT {columns} FROM turns WHERE id {IN_NUMBERS}", {"ids": json.dumps(wanted)}
+            f"SELECT {OF_TURN} FROM turns m WHERE m.id {IN_NUMBERS}", _of(ids)
         )
         found = readable(rows, message_of, "turns", self._database.damage)
         return {_id(message.id): message for message in found}
+
+    def replies(self, ids: Collection[str]) -> dict[str, Message]:
+        rows = self._database.rows(REPLIES, _of(ids))
+        found = readable(rows, _reply, "turns", self._database.damage)
+        return {_id(turn): message for turn, message in found}
 
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
         turns = {(one.session, one.turn) for one in messages}
@@ -294,6 +300,16 @@ OLD = (
 
 def _id(turn: int) -> str:
     return f"{TURN}{turn}"
+
+
+def _of(ids: Collection[str]) -> dict[str, Any]:
+    """Return the numbers of messages as IN_NUMBERS takes them; others' ids are left out."""
+    turns = [id.removeprefix(TURN) for id in ids if id.startswith(TURN)]
+    return {"ids": json.dumps([int(turn) for turn in turns if turn.isascii() and turn.isdigit()])}
+
+
+def _reply(row: Row) -> tuple[int, Message]:
+    return row[-1], message_of(row[:-1])
 
 
 def _conditions(filters: Filters, session: str | None) -> tuple[str | None, dict[str, Any]]:
