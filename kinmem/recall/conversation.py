@@ -23,7 +23,7 @@ from kinmem.models import (
     State,
 )
 from kinmem.models.turns import Message
-from kinmem.recall.confidence import judge
+from kinmem.recall.confidence import SHARE_IF_WEAK, judge
 from kinmem.recall.excerpt import excerpted, passage
 from kinmem.recall.fuse import fuse, lift
 from kinmem.recall.profiles import Profile
@@ -96,21 +96,22 @@ class Conversation:
         tellable, messages = self._tellable(ranked, sought, replies)
         kept = trim(tellable, limit, self._settings)
         confidences, abstained, least = judge(kept, sought.question, found, self._settings)
-        if abstained:
+        if abstained and any(not hit.weak for hit in answer.hits):
             return answer
+        faintest = self._settings.abstain_below * SHARE_IF_WEAK if abstained else least
         turns = []
         for one, chance in zip(kept, confidences, strict=True):
             message = messages[one.candidate.id]
             hit = self._hit(one, chance, message, replies.get(one.candidate.id), answer.words)
-            if chance >= least and not _gives_order(one.candidate, message, hit):
+            hit = replace(hit, weak=hit.weak or abstained)
+            if chance >= faintest and not _gives_order(one.candidate, message, hit):
                 turns.append((message, hit))
         turns = without_answered(turns, replies)
         if not turns:
             return answer
         hits = merged(answer.hits, turns, limit)
         hits = excerpted(hits, answer.words, self._settings.tokens)
-        is_answered = any(not hit.weak for _, hit in turns)
-        return replace(answer, hits=hits, abstained=answer.abstained and not is_answered)
+        return replace(answer, hits=hits, abstained=all(hit.weak for hit in hits))
 
     def _hit(
         self,

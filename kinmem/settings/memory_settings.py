@@ -137,7 +137,7 @@ class RecallSettings:
     abstain_below: float = setting(
         "KINMEM_ABSTAIN_BELOW",
         0.04,
-        "Confidence below which recall abstains; a fifth of it suffices for turns of a conversation, or when words alone are searched.",
+        "Confidence below which recall abstains; for messages of a conversation twice as much, and a fifth of it when words alone are searched.",
         ge=0,
         le=1,
     )
