@@ -15,7 +15,7 @@ from kinmem.cli.app import app
 from kinmem.errors import MemoryNotFound
 from kinmem.llm.prompts import chunks_of
 from kinmem.mcp.protocol import build
-from kinmem.models import Hit, Note
+from kinmem.models import Asked, Hit, Note
 from kinmem.service import Service
 from kinmem.store.sqlite import vec_tables
 from kinmem.store.sqlite.connection import SqliteDatabase
@@ -554,15 +554,17 @@ def test_the_copy_in_memory_outlives_what_is_erased(
     chatted(service)
     assert service.settle()
     monkeypatch.setattr(vec_tables, "IN_MEMORY_FROM", 1)
-    held = service.store.transcript._vectors  # type: ignore[attr-defined]
-    vector, name = (
-        service.components.embedder.embed(["closing time"])[0],
-        service.components.embedder.name,
-    )
+    transcript, held = service.store.transcript, service.store.transcript._vectors  # type: ignore[attr-defined]
+    [vector] = service.components.embedder.embed(["closing time"])
+    asked = Asked((), vector, service.components.embedder.name, 9, 9, 9)
+
+    def nearest() -> list[int]:
+        return transcript._nearest(vector, asked, None, {})  # type: ignore[attr-defined,no-any-return]
+
     deadline = time.monotonic() + 60
     while not any(copy.loaded for copy in held._copies.values()):
         assert time.monotonic() < deadline
-        before = held.nearest(vector, name, 9, None, {})
+        before = nearest()
     (copy,) = held._copies.values()
     memory = service.recall("What is my sister allergic to?").hits[0].memory
     gone = [message.id for message in service.turns("gym") if message.turn in memory.turns]
@@ -570,10 +572,10 @@ def test_the_copy_in_memory_outlives_what_is_erased(
     service.forget(memory.id, erase=True)
 
     monkeypatch.setattr(vec_tables.TurnVectors, "_scanned", None)
-    after = held.nearest(vector, name, 9, None, {})
+    after = nearest()
     assert set(before) - set(after) == set(gone)
     assert after == [turn for turn in before if turn not in gone]
     assert list(held._copies.values()) == [copy]
     service.record_turn("gym", "And on Mondays?", "On Mondays it closes at 23:00.", turn="4")
     assert service.settle()
-    assert len(held.nearest(vector, name, 9, None, {})) == len(after) + 2
+    assert len(nearest()) == len(after) + 2

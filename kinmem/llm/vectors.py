@@ -139,14 +139,15 @@ class Axis:
 
 @dataclass(frozen=True)
 class Probe:
-    """A logistic regression over an embedder's vectors: how likely something is of a text."""
+    """A logistic regression over an embedder's vectors: how likely something is of a text, or of
+    several."""
 
     weights: Vector
     bias: float
 
-    def chance(self, vector: Vector) -> float:
-        """0 to 1."""
-        return float(1 / (1 + np.exp(-(vector @ self.weights + self.bias))))
+    def chance(self, *vectors: Vector) -> float:
+        """0 to 1. What was learned of several vectors takes them in the same order."""
+        return float(1 / (1 + np.exp(-(np.concatenate(vectors) @ self.weights + self.bias))))
 
     @classmethod
     def read(cls, file: Path) -> Self:

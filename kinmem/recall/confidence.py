@@ -111,8 +111,8 @@ READ_BY_WORDS = Read(-0.57, 0.91, 0.16, 0.44)
 # answer 2.3 % go unanswered (at 0.5 1.7 %), of 144 about another life 32 % (25 %). Recalling 80 %
 # of those would withhold 8 to 12 %.
 IF_READ = 0.6
-# The same for questions that are not English: of 83 with an answer in 18 worlds of other writers one
-# more goes unanswered than with .2, of 256 without one 12 more are recognised.
+# The same for questions that are not English: of 83 with an answer in 18 worlds of other writers
+# one more goes unanswered than with .2, of 256 without one 12 more are recognised.
 IF_READ_ELSEWHERE = 0.4
 LEAST_CHANCE = 1e-4
 # Fraction of the bar that applies if the features say little and the judge has read nothing. In
@@ -166,7 +166,7 @@ def judge(
     return confidences, max(confidences, default=1.0) < bar, least
 
 
-def _share(hits: Sequence[Scored], question: Question, found: Found, is_weak: bool) -> float:
+def _share(hits: Sequence[Scored], question: "Question", found: Found, is_weak: bool) -> float:
     """Return the fraction of the bar that applies to these hits; `is_weak`: the features say
     little."""
     if found.scale is None:

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from kinmem.language import only_asks
 from kinmem.llm.base import Calibration, Embedder
 from kinmem.models import TURN, Candidate, Found, Hit, Scored, Vector
@@ -69,7 +67,7 @@ def _answers(
         return only_asks(reply.question)
     if asks.chance(asked) < ASKS and not only_asks(reply.question):
         return False
-    return informs.chance(np.concatenate((told, asked))) >= INFORMS
+    return informs.chance(told, asked) >= INFORMS
 
 
 def with_replies(
