@@ -230,15 +230,16 @@ def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
 def _worth(one: Wording, message: Message, *, is_open: bool) -> float:
     """Return the worth of a sentence; 0: not worth a line."""
     if message.role != "user":
-        return 0.0 if one.asks_help or one.is_offer else OF_ASSISTANT * one.telling
+        return 0.0 if one.asks or one.is_offer else OF_ASSISTANT * one.telling
     if one.is_small_question:
         return 0.0
     worth = min(one.telling, MOST_TELLING) + Weight(one.text).evidence(message.who)
-    if one.asks_help:
+    appraisal = appraise(one.text)
+    if one.asks or appraisal.asks_help:
         worth += OPEN if is_open else WANTED if message.speaker in (None, *ROLES) else UNWANTED
     if worth <= 0:
         return 0.0
-    return worth + OF_PERSON + LASTING.get(appraise(one.text).category, 0.0)
+    return worth + OF_PERSON + LASTING.get(appraisal.category, 0.0)
 
 
 def _written(message: Message, text: str) -> str:

@@ -16,6 +16,7 @@ from kinmem.language import (
     Statement,
     Weight,
     Wording,
+    appraise,
     names_in,
     sentences,
 )
@@ -195,10 +196,11 @@ def _context(talk: Talk, group: Sequence[KeptSentence]) -> Question | None:
     first, parts = group[0], talk.parts
     if first.at == 0 and talk.question:
         return talk.question
-    texts = (part.text for at, part in enumerate(parts) if at not in talk.unkept)
-    request = next((text for text in texts if Wording(text).asks_help), None)
-    if not talk.person and request and request != first.statement.text:
-        return Question(_cut(request, CONTEXT), talk.message.turn)
+    if not talk.person:
+        texts = (part.text for at, part in enumerate(parts) if at not in talk.unkept)
+        request = next(filter(_asks_help, texts), None)
+        if request and request != first.statement.text:
+            return Question(_cut(request, CONTEXT), talk.message.turn)
     if first.at - 1 in talk.unkept:
         return None
     if first.at and (not talk.person or Wording(first.statement.text).refers_back):
@@ -210,6 +212,10 @@ def _context(talk: Talk, group: Sequence[KeptSentence]) -> Question | None:
     end = Prose(talk.last.text).kept[-LOOKED_AT:]
     earlier = [sentence for sentence in sentences(Prose(end).own) if words(sentence)]
     return Question(_cut(earlier[-1].strip(), CONTEXT), talk.last.turn) if earlier else None
+
+
+def _asks_help(text: str) -> bool:
+    return Wording(text).asks or appraise(text).asks_help
 
 
 def _joined(context: Question | None, dates: Sequence[str]) -> str | None:

@@ -14,7 +14,16 @@ def kin(service_of: Callable[..., Service]) -> Service:
 
 
 @pytest.mark.usefixtures("judge_off")
-@pytest.mark.parametrize("text", ["where do I live?", "wo wohne ich?", "¿dónde vivo?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("where do I live?", "wo wohne ich?", "¿dónde vivo?", "我住在哪里，多久了？"),
+        *(
+            "What is my wife's name, and how old is she?",
+            "Wie heißt meine Frau, und wie alt ist sie?",
+        ),
+    ],
+)
 def test_a_question_is_kept_as_one_that_hardly_matters(service: Service, text: str) -> None:
     stored = service.memorize(text)
 
@@ -24,7 +33,13 @@ def test_a_question_is_kept_as_one_that_hardly_matters(service: Service, text: s
 
 @pytest.mark.usefixtures("judge_off")
 @pytest.mark.parametrize(
-    "text", ["I live in Graz, right?", "Who is on call? Tom is.", "Remember that I live in Graz?"]
+    "text",
+    [
+        *("I live in Graz, right?", "Who is on call? Tom is.", "Remember that I live in Graz?"),
+        *("I'm allergic to nuts, what can I eat?", "Ich bin Vegetarier, was kann ich kochen?"),
+        *("J'habite à Lille, quel musée visiter ?", "Vivo en Lima, ¿qué me recomiendas?"),
+        "我住在北京，周末去哪里玩？",
+    ],
 )
 def test_what_states_something_is_no_question(service: Service, text: str) -> None:
     assert service.memorize(text).reason is None

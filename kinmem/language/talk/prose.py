@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from kinmem.language.lexicon import either, pattern
 from kinmem.language.talk.statements import Statement, in_json, statements, unkept
-from kinmem.language.talk.wording import IMPERATIVES, ORDERS, REQUESTS, WISHES
+from kinmem.language.talk.wording import IMPERATIVES
 from kinmem.text import late
 
 FENCED = late(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
@@ -36,7 +36,8 @@ CLOSING = late(rf"(?i)\s*(?:{pattern('pasted', 'closing')})[,!.，！。]?\s*$")
 """A line that closes a letter, before its writer's name."""
 LONGEST_SIGNATURE = 4
 """Lines behind it: a name, a title, a company, a number."""
-INSTRUCTS = late(rf"(?i)(?:{WISHES}|{REQUESTS}|{ORDERS}|{'|'.join(sorted(IMPERATIVES))})\b|请|帮我")
+REQUESTS = "|".join([either("wishes", "requests", "orders"), *sorted(IMPERATIVES)])
+INSTRUCTS = late(rf"(?i)(?:{REQUESTS})\b|请|帮我")
 """Where a paragraph begins so, its writer turns to the assistant."""
 MARKUP = late(r"(?m)^[^\S\n]*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
 """List marks, headings and emphasis."""

@@ -17,29 +17,11 @@ from kinmem.language.talk.statements import (
 from kinmem.language.weight import INSTRUCTS, PROPER, TIMES
 from kinmem.text import STOP_WORDS, late, words
 
-REQUESTS, ORDERS, WISHES = either("requests"), either("orders"), either("wishes")
-"""ORDERS are requests only where a clause begins: "she offered to help me" is none."""
 IMPERATIVES = word_class("imperatives")
 EMPTY_WORDS = word_class("empty")
 """Words of praise, comfort and filling: in most small talk, in few answers."""
 SENTENCE_VERBS = word_class("sentence_verbs")
 """Without one of these a few words are no sentence."""
-TAG_QUESTION = late(
-    r"(?i),? (?:right|you know|okay|ok|lol|haha|oder|nicht wahr|hein|n['’]est-ce pas|verdad|vero"
-    r"|n[eé])(?=[.!?…]*$)"
-)
-JOINED = r"(?:(?:so|and|but|also|or|then|maybe|anyway|und|et|y|e),? )*"
-ASKS_HELP = late(
-    rf"(?i)(?:^|(?:,|;|:|\s[-–—])?\s+){JOINED}(?:please,? )?(?:{REQUESTS})"
-    rf"|(?:^|(?:,|;|:|\s[-–—])\s+){JOINED}(?:please,? )?(?:{ORDERS})"
-)
-ASKS = late(rf"(?i)(?:,|;|:|\s[-–—])\s+{JOINED}(?:{either('questions')})\b")
-BEGINS_QUESTION = late(rf"(?i)(?:{either('questions')})\b")
-BEGINS_REQUEST = late(rf"(?i)(?:{WISHES})\b")
-GIVEN = late(
-    r"(?i)\b(?:considering|given|since|because|as|now that|seeing as)(?: that)? "
-    r"(?=(?:i|we|my|our)\b)"
-)
 FIRST_PERSON = late(rf"(?i)\b(?:{either('first_person')})\b")
 SUBJECT = late(r"(?i)\b(?:i|i['’]\w+|we|we['’]\w+|ich|wir|je|j['’]\w+|nous|yo|io|eu)\b")
 ADDRESSED = late(rf"(?i)\b(?:{either('second_person')})\b")
@@ -58,8 +40,6 @@ FUNCTION = STOP_WORDS["en"] | {"would", "could", "yeah", "oh", "hey", "hi"}
 ME, COURTEOUS, DETAIL, CONTENT = 0.6, 0.7, 0.7, 0.25
 MOST_DETAILS, MOST_CONTENT = 4, 14
 SURE = 9.0
-SHORTEST = 4
-"""Words of a statement in front of a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +52,6 @@ class Wording:
     def asks(self) -> bool:
         """Whether it ends as a question."""
         return asks(self.text)
-
-    @property
-    def asks_help(self) -> bool:
-        """Whether something is to be done or answered."""
-        return "?" in self.text or ASKS_HELP.search(self.text) is not None
-
-    @property
-    def states_besides(self) -> bool:
-        """Whether it also states something, in front of what it asks or as the reason for it."""
-        if INSTRUCTS.match(self.text) or _is_tagged(self.text):
-            return True
-        asking = ASKS_HELP.search(self.text) or ASKS.search(self.text)
-        if asking is None or BEGINS_REQUEST.match(self.text):
-            return False
-        given = GIVEN.search(self.text, asking.start())
-        behind = self.text[given.end() :] if given else ""
-        return _is_statement(self.text[: asking.start()]) or (
-            _is_statement(behind) and not SENTENCE_VERBS.isdisjoint(words(behind))
-        )
 
     @property
     def is_small_question(self) -> bool:
@@ -181,14 +142,3 @@ class Wording:
     def subject(self, *, named: bool = True) -> str | None:
         """Of whom or what it is; see statements.subject."""
         return subject(self.text, named=named)
-
-
-def _is_tagged(text: str) -> bool:
-    """Whether it ends in a question of one word: I live in Graz, right?"""
-    tag = TAG_QUESTION.search(text)
-    return tag is not None and tag[0].startswith(",")
-
-
-def _is_statement(text: str) -> bool:
-    is_own = Wording(text).is_own
-    return len(words(text)) >= SHORTEST and is_own and not BEGINS_QUESTION.match(text)

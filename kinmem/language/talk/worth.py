@@ -14,7 +14,6 @@ from zlib import crc32
 
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
-from kinmem.language.talk.wording import Wording
 from kinmem.models import Category
 from kinmem.text import late, words
 
@@ -208,6 +207,13 @@ this), and one of 60 other sequels."""
 SHARE = 0.5
 """Of the regression in the mean of the log odds; the judge has the rest. A regression over the
 judge's 22 chances and the shape of the sentence did worse than the judge alone."""
+CLAUSE = late(r"[,:;，：；]\s*|\s[–—-]\s")
+MOST_BESIDE = 4
+"""Parts of a sentence in front of what it asks that are looked at."""
+STATED_BESIDE = 0.1
+"""Worth from which such a part states something although it is asked: "I live in Graz, right?". Of
+20 that do, in seven languages, 17 reach it and of 20 that only ask none; of the 954 sentences of
+training/talk that end as questions all 3 that are worth it and 7 others."""
 TOLD_TO_KEEP = 0.9
 """Confidence in the category of what is asked to be kept."""
 
@@ -230,6 +236,11 @@ class Judgement:
     def is_unreal(self) -> bool:
         """Whether it is hypothetical, or somebody else's words."""
         return self.kind in UNREAL
+
+    @property
+    def asks_help(self) -> bool:
+        """Whether something is to be done or answered."""
+        return self.kind in ("task", "question")
 
     @property
     def may_go_on(self) -> bool:
@@ -296,7 +307,8 @@ def _states(text: str) -> bool:
         return True
     if not asks(text):
         return appraise(text).kind != "question"
-    return Wording(text).states_besides
+    parts = CLAUSE.split(text.rstrip("?？! "))[:-1][:MOST_BESIDE]
+    return any(appraise(f"{part}?").worth >= STATED_BESIDE for part in parts if words(part))
 
 
 def _log_odds(chance: float) -> float:
