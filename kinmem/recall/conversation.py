@@ -96,15 +96,16 @@ class Conversation:
         tellable, messages = self._tellable(ranked, sought, replies)
         kept = trim(tellable, limit, self._settings)
         confidences, abstained, least = judge(kept, sought.question, found, self._settings)
-        if abstained and any(not hit.weak for hit in answer.hits):
+        is_answered = any(not hit.weak for hit in answer.hits)
+        faintest = self._settings.abstain_below * SHARE_IF_WEAK
+        if abstained and (is_answered or max(confidences) < faintest):
             return answer
-        faintest = self._settings.abstain_below * SHARE_IF_WEAK if abstained else least
         turns = []
         for one, chance in zip(kept, confidences, strict=True):
             message = messages[one.candidate.id]
             hit = self._hit(one, chance, message, replies.get(one.candidate.id), answer.words)
             hit = replace(hit, weak=hit.weak or abstained)
-            if chance >= faintest and not _gives_order(one.candidate, message, hit):
+            if chance >= least and not _gives_order(one.candidate, message, hit):
                 turns.append((message, hit))
         turns = without_answered(turns, replies)
         if not turns:

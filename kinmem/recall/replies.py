@@ -13,6 +13,7 @@ from kinmem.language import only_asks
 from kinmem.llm.base import Calibration, Embedder
 from kinmem.models import TURN, Candidate, Found, Hit, Scored, Vector
 from kinmem.models.turns import Message
+from kinmem.recall.confidence import QUESTION_MARKS
 from kinmem.store.sessions import Transcript
 
 # Characters up to which a reply is found by its question. A longer one has words of its own: to put
@@ -43,7 +44,7 @@ def replies_to(ranked: Sequence[Scored], transcript: Transcript, embedder: Embed
     replies = {
         id_of(message): Reply(asked, said[asked], message)
         for asked, message in transcript.replies(said).items()
-        if len(message.text) <= LONGEST and not only_asks(message.text)
+        if len(message.text) <= LONGEST
     }
     if not replies:
         return replies
@@ -61,13 +62,15 @@ def _answers(
     reply: Reply, told: Vector | None, asked: Vector | None, calibration: Calibration
 ) -> bool:
     """Without vectors that were learned from, a question has to be nothing but a question, and any
-    reply may answer it."""
+    reply may answer it that is none itself."""
     asks, informs = calibration.asks, calibration.replies
+    is_marked = reply.question.endswith(QUESTION_MARKS)
     if told is None or asked is None or asks is None or informs is None:
-        return only_asks(reply.question)
-    if asks.chance(asked) < ASKS and not only_asks(reply.question):
-        return False
-    return informs.chance(told, asked) >= INFORMS
+        is_answer = is_marked and only_asks(reply.question)
+    else:
+        is_question = is_marked or asks.chance(asked) >= ASKS
+        is_answer = is_question and informs.chance(told, asked) >= INFORMS
+    return is_answer and not only_asks(reply.message.text)
 
 
 def with_replies(
