@@ -109,6 +109,25 @@ UNMARKED = [
 ]
 
 
+BESIDE_ANOTHER_TIME = [
+    "We ordered it yesterday (2026-03-03), it comes on Friday.",
+    "Das Teleskop haben wir gestern (2026-03-03) bestellt, kommt am Freitag.",
+    "Hier (2026-03-03) nous avons commandé le lit, il arrive vendredi.",
+    "We talked yesterday (2026-03-03) - the plumber comes on Friday.",
+]
+
+
+@pytest.mark.parametrize("marked", BESIDE_ANOTHER_TIME)
+def test_a_weekday_is_not_dated_by_the_tense_of_a_clause_with_another_time(marked: str) -> None:
+    assert Dates(marked.replace(" (2026-03-03)", ""), SAID).written_out == marked
+
+
+def test_a_weekday_is_dated_by_the_tense_of_its_own_clause() -> None:
+    said = "Yesterday I met Ann, and on Sunday we went to the zoo."
+
+    assert "on Sunday (2026-03-01) we" in Dates(said, SAID).written_out
+
+
 @pytest.mark.parametrize("marked", MARKED.strip().splitlines())
 def test_a_relative_time_gets_its_date(marked: str) -> None:
     before, _, rest = marked.partition(" (")

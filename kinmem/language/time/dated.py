@@ -121,10 +121,13 @@ def _found(
 ) -> Iterator[tuple[int, int, Stretch]]:
     """From where to where in the plain text a time is told, and which one."""
     speech, tense = _spoken(language), _tense(text, plain, language)
-    for anchor, last, stretch in _times(text, plain, language, today, tense):
+    times = list(_times(text, plain, language, today, tense))
+    for anchor, last, stretch in times:
         if speech.not_before.match(plain.text, last.end) or plain.text[last.end :][:2] == " (":
             continue
-        if stretch is not None and _is_sure(anchor, plain, speech, tense):
+        beside = [other for other, *_ in times if other.meaning in RELATIVE]
+        told = tense if not beside else _tense_without(beside, anchor, text, plain, language)
+        if stretch is not None and _is_sure(anchor, plain, speech, told):
             yield anchor.start, last.end, stretch
 
 
@@ -189,6 +192,24 @@ def _tense(text: str, plain: Plain, language: Language) -> Tense:
     verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
     future = re.search(rf"(?<!\w)(?:{verbs})(?!\w)", plain.text) is not None
     return Tense(told or _spoken(language).speaks_of_past(plain), future)
+
+
+def _tense_without(
+    others: Sequence[Anchor], anchor: Anchor, text: str, plain: Plain, language: Language
+) -> Tense:
+    """The tense of a text without the clauses that have a time of their own: of "was ordered
+    yesterday, comes on Thursday" only the first looks back."""
+    rest, at = "", 0
+    for border in [*_CLAUSE.finditer(plain.text), None]:
+        end = border.end() if border else len(plain.text)
+        is_own = at <= anchor.start < end
+        if is_own or not any(at <= other.start < end for other in others):
+            rest += text[plain.places[at] : plain.places[end]]
+        at = end
+    return _tense(rest, Plain.of(rest), language)
+
+
+_CLAUSE = re.compile(r"[,;:.!?](?= )| [–—-] ")
 
 
 def _is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> bool:
