@@ -35,7 +35,7 @@ from kinmem.llm.base import Judge
 from kinmem.llm.naming import Naming
 from kinmem.models import CATEGORIES, ROLES, Entity, Note
 from kinmem.models.turns import Message
-from kinmem.text import words
+from kinmem.text import count_content_words
 
 # Characters at the end of the message before: a question comes last.
 LOOKED_AT = 800
@@ -210,7 +210,8 @@ def _context(talk: Talk, group: Sequence[KeptSentence]) -> Question | None:
     if not Wording(first.statement.text).refers_back:
         return None
     end = Prose(talk.last.text).kept[-LOOKED_AT:]
-    earlier = [sentence for sentence in sentences(Prose(end).own) if words(sentence)]
+    # "Understood." does not say who "she" is.
+    earlier = [one for one in sentences(Prose(end).own) if count_content_words(one) > 1]
     return Question(_cut(earlier[-1].strip(), CONTEXT), talk.last.turn) if earlier else None
 
 

@@ -264,6 +264,21 @@ def test_rules_told_as_orders_and_short_facts_are_learned(
     assert (before or "") in (memory.source_context or "")
 
 
+@pytest.mark.parametrize(
+    ("before", "context"),
+    [
+        ("Understood.", None),
+        ("The bakery belongs to your aunt.", "The bakery belongs to your aunt."),
+    ],
+)
+def test_what_explains_nobody_is_no_context(
+    service: Service, before: str, context: str | None
+) -> None:
+    (memory,) = learned(service, "Her name is Lotte, she speaks Dutch and French.", before)
+
+    assert memory.source_context == context
+
+
 def test_a_programs_message_is_read(service: Service) -> None:
     told = {"type": "decision", "text": "We choose EcoBox Srl for the packaging.", "id": 4}
 
