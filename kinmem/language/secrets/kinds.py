@@ -22,6 +22,7 @@ from kinmem.language.secrets.values import (
     is_id_number,
     is_in_groups,
     is_made_up,
+    is_odd,
     is_random,
     is_short,
     is_strong,
@@ -120,11 +121,24 @@ def _is_said_with_digits(found: re.Match[str]) -> bool:
     return any(map(str.isdigit, found["secret"])) and _is_said(found)
 
 
+def _is_beside_its_name(found: re.Match[str]) -> bool:
+    """The NAS has had the same password for years, Sommer!Regen8: what nobody would write but as a
+    password, in a sentence that names one or says how to get in."""
+    value = bare(found["secret"])
+    if not is_odd(value) or stands_for_one(value):
+        return False
+    text, (start, end) = found.string, found.span("secret")
+    before = BORDER.split(text[max(0, start - BESIDE) : start])[-1]
+    behind = BORDER.split(text[end : end + BESIDE])[0]
+    return any(NAMES_ONE.search(part) for part in (before, behind))
+
+
 SAID: Mapping[str, Callable[[re.Match[str]], bool]] = {
     "assigned": _is_assigned,
     "said": _is_said,
     "said_with_digits": _is_said_with_digits,
     "named": _is_named,
+    "beside_its_name": _is_beside_its_name,
     "stands_alone": lambda found: not stands_for_one(found["secret"]),
 }
 """By the rule that a way of saying names (secrets.json): whether a match of it has a secret."""
@@ -235,8 +249,16 @@ What has no word to begin with begins with a sign that can be searched for: noth
 ANCHORS, PASSWORDS = tuple(_TABLES["anchors"]), tuple(_TABLES["passwords"])
 """One of the first, in small letters, stands in every name of a secret; the second are those of
 passwords."""
-OTHER_ANCHORS = ("-u",)
-"""Of what has no name: curl -u."""
+LOG_IN = tuple(_TABLES["log_in"])
+OTHER_ANCHORS = ("-u", *LOG_IN)
+"""Of what has no name: curl -u; and of what is got into: the wifi."""
+BESIDE = 120
+"""Characters in which a sentence names what stands in it."""
+BORDER = late(r"\n|(?<=[.!])\s")
+NAMES_ONE = late(
+    rf"(?<![^\W_])(?:{'|'.join([*_TABLES['password_names'], *_TABLES['log_in_names']])})",
+    re.IGNORECASE,
+)
 WITHIN_WORDS = frozenset(_TABLES["within_words"])
 """Those that may stand behind a letter: apikey."""
 
@@ -260,7 +282,8 @@ class Announced(NamedTuple):
 
 
 def _announced(row: dict[str, Any]) -> Announced:
-    anchors = PASSWORDS if row["anchors"] == "passwords" else tuple(row["anchors"])
+    named = {"passwords": PASSWORDS, "places_of_passwords": (*PASSWORDS, *LOG_IN)}
+    anchors = named[row["anchors"]] if isinstance(row["anchors"], str) else tuple(row["anchors"])
     pattern = late(_spelled(row["pattern"]), _FLAGS)
     return Announced(anchors, row["ahead"], row["behind"], pattern, SAID[row["rule"]])
 

@@ -39,6 +39,8 @@ _SIGN_WITHIN = late(r"(?<=[^\W_])[!#$%&*+^_~.@?-]+(?=[^\W_])")
 """Between letters and digits."""
 _ODD_SIGN = late("[!&$]")
 """A sign that stands in few names."""
+_OF_NO_NAME = late("[!#$%&*+^]")
+"""Flask-Argon2, EC2-Instanz and Flask-Login==0.5.0 stand in sentences about passwords."""
 _ADDRESS = late(r"[/\\]|://|@[\w-]+\.|^[\w.-]+:\d+$|\.[A-Za-z]{1,5}$|^\.|^-|^\d[\d.,:/%-]*\w{0,5}$")
 _VERSION = late(r"[vV]?[A-Za-z]*[-_.]?\d+(?:[.-]\d+)*[A-Za-z]{0,4}")
 """Argon2, SHA-256, utf8, Python3.12, web113: a name and its number."""
@@ -139,6 +141,11 @@ def is_made_up(value: str) -> bool:
         any(map(is_kind, plain)) for is_kind in (str.isdigit, str.isupper, str.islower)
     )
     return digit and lower and has_sign and (upper or bool(_ODD_SIGN.search(plain)))
+
+
+def is_odd(value: str) -> bool:
+    """Whether it is made up with a sign that stands in no name: a stricter is_made_up."""
+    return is_made_up(value) and _OF_NO_NAME.search(value) is not None
 
 
 def _is_a_name(value: str) -> bool:
