@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from pydantic import BaseModel
 
 from kinmem.errors import ModelError, Unusable
@@ -16,7 +15,6 @@ from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_client import LitellmClient
 from kinmem.llm.prompts import pieces
 from kinmem.llm.reply import Unfit, fitted, schema_of
-from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vectors
 from kinmem.text import estimated_tokens
 
@@ -280,6 +278,8 @@ class LitellmEmbedder:
         self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
     ) -> Vectors:
         """See Embedder. `deadline` defaults to `deadline_seconds`."""
+        import numpy as np  # late, here and below: chat models do without
+
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         vectors = self._client.go(deadline, lambda limit: self._embed(texts, purpose, limit))
@@ -287,11 +287,17 @@ class LitellmEmbedder:
         return vectors
 
     def _embed(self, texts: Sequence[str], purpose: Purpose, limit: Deadline) -> Vectors:
+        import numpy as np
+
+        from kinmem.llm.vectors import unit_rows
+
         starts = range(0, len(texts), self._batch)
         batches = [self._rows(texts[at : at + self._batch], purpose, limit) for at in starts]
         return unit_rows(np.concatenate(batches), len(texts), self._width, self.name)
 
     def _rows(self, texts: Sequence[str], purpose: Purpose, limit: Deadline) -> Vectors:
+        from kinmem.llm.vectors import unit_rows
+
         answer = self._client.ask(limit, **self._manner.said(texts, purpose))
         return unit_rows(_in_order(answer), len(texts), self._width, self.name)
 

@@ -111,8 +111,8 @@ READ_BY_WORDS = Read(-0.57, 0.91, 0.16, 0.44)
 # answer 2.3 % go unanswered (at 0.5 1.7 %), of 144 about another life 32 % (25 %). Recalling 80 %
 # of those would withhold 8 to 12 %.
 IF_READ = 0.6
-# The same for questions that are not English: of 83 with an answer in 18 worlds of other writers
-# one more goes unanswered than with .2, of 256 without one 12 more are recognised.
+# The same for questions that are not English. In 18 worlds of other writers, told in turns, one
+# more of 84 with an answer goes unanswered than with .2, and of 256 without one 52 more are known.
 IF_READ_ELSEWHERE = 0.4
 LEAST_CHANCE = 1e-4
 # Fraction of the bar that applies if the features say little and the judge has read nothing. In
