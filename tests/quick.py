@@ -93,7 +93,10 @@ PARTS: dict[str, str] = {
     "backup": """
         backup/test_backup.py::test_a_backup_is_one_private_file_that_any_program_can_open
         backup/test_backup.py::test_every_day_has_one_backup_whoever_makes_it
-        """,
+        backup/test_jsonl.py::test_every_kind_of_record_is_stored_and_read_as_it_was
+        backup/test_jsonl.py::test_no_field_of_a_memory_is_forgotten
+        backup/test_pages.py::test_an_edited_line_is_one_update_by_hand
+    """,
     "life": """
         life/test_retention.py life/test_tiers.py
         upkeep/test_tier.py::test_a_life_from_hot_to_the_archive_is_recorded
@@ -108,11 +111,6 @@ PARTS: dict[str, str] = {
         test_conversation.py::test_a_long_conversation_is_summarised_and_stays_whole
         """,
     "knowledge": "test_knowledge.py::test_a_card_tells_relations_from_either_end",
-    "transfer": """
-        transfer/test_jsonl.py::test_every_kind_of_record_is_stored_and_read_as_it_was
-        transfer/test_jsonl.py::test_no_field_of_a_memory_is_forgotten
-        transfer/test_pages.py::test_an_edited_line_is_one_update_by_hand
-        """,
     "models": """
         test_links.py::test_a_link_is_read_from_both_ends
         test_places.py::test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere

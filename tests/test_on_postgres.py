@@ -15,6 +15,8 @@ from kinmem.cli import main
 from kinmem.service import Service
 from kinmem.web.view import Shown
 from kinmem.web.views.owner import kins
+from tests.backup.test_jsonl import exported, moved
+from tests.backup.test_jsonl import full as full
 from tests.test_border import CANARY, SAID
 from tests.test_conversation import (
     test_a_new_fact_supersedes_the_old_one_and_the_past_can_be_asked as test_a_new_fact,
@@ -35,8 +37,6 @@ from tests.test_transcript import (
 from tests.test_undo import memory as memory
 from tests.test_undo import test_a_turn_is_unlearned_and_not_learned_again as test_a_turn_is_undone
 from tests.test_undo import test_an_update_is_undone_and_done_again as test_an_update_is_undone
-from tests.transfer.test_jsonl import exported, moved
-from tests.transfer.test_jsonl import full as full
 
 __all__ = ["test_a_new_fact", "test_a_question", "test_sharing"]
 __all__ += ["test_a_turn_is_undone", "test_an_update_is_undone", "test_bin", "test_two_tools"]

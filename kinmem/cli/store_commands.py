@@ -16,8 +16,8 @@ from kinmem.cli.commands import command, without_command
 from kinmem.cli.terminal import one_line
 
 if TYPE_CHECKING:
+    from kinmem.backup.moving import Moved
     from kinmem.settings import Settings
-    from kinmem.transfer.moving import Moved
     from kinmem.wiring.home_keeping import KeyChange, KeyState
 
 

@@ -15,10 +15,10 @@ from kinmem.cli.commands import command
 from kinmem.cli.terminal import Refused, json_text, one_line, say
 
 if TYPE_CHECKING:
+    from kinmem.backup.importing import Import
+    from kinmem.backup.jsonl import Exported
+    from kinmem.backup.markdown import PagesImport
     from kinmem.service import Service
-    from kinmem.transfer.importing import Import
-    from kinmem.transfer.jsonl import Exported
-    from kinmem.transfer.markdown import PagesImport
 
 
 app = typer.Typer()
@@ -47,7 +47,7 @@ def export(
     from kinmem.cli.terminal import progress_bar
 
     if schema:
-        from kinmem.transfer.jsonl import schema as of_line
+        from kinmem.backup.jsonl import schema as of_line
 
         typer.echo(json_text(of_line()))
         return

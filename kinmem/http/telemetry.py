@@ -7,6 +7,8 @@ SDK of MCP makes the spans. What they would say of contents, in messages of erro
 
 import logging
 import os
+import re
+import sys
 from collections.abc import Collection, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -14,8 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
     from opentelemetry.sdk.trace.export import SpanExporter
-import re
-import sys
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 # What a span may tell; of tools, the names of our own.

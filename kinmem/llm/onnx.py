@@ -2,10 +2,11 @@
 time; and what embedders of that kind have in common. They give the same numbers on every
 processor."""
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,13 +20,11 @@ from kinmem.llm.model_files import Files, check_shipped
 from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vector, Vectors
+from kinmem.settings.heap import give_back
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
-import os
-from functools import cache
 
-from kinmem.settings.heap import give_back
 
 Made = TypeVar("Made")
 

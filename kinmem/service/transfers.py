@@ -5,13 +5,9 @@ from functools import wraps
 from pathlib import Path
 from typing import IO, Concatenate, ParamSpec, TypeVar
 
-from kinmem.errors import InvalidInput, VersionConflict
-from kinmem.models import Note, Progress, State
-from kinmem.service.components import Components, Ground
-from kinmem.service.storing import Storing
-from kinmem.transfer.importing import Import, JsonlImport
-from kinmem.transfer.jsonl import Exported, export_jsonl, whole_file
-from kinmem.transfer.markdown import (
+from kinmem.backup.importing import Import, JsonlImport
+from kinmem.backup.jsonl import Exported, export_jsonl, whole_file
+from kinmem.backup.markdown import (
     Edit,
     ExportedPages,
     PagesImport,
@@ -19,7 +15,11 @@ from kinmem.transfer.markdown import (
     export_pages,
     planned,
 )
-from kinmem.transfer.pages import noted
+from kinmem.backup.pages import noted
+from kinmem.errors import InvalidInput, VersionConflict
+from kinmem.models import Note, Progress, State
+from kinmem.service.components import Components, Ground
+from kinmem.service.storing import Storing
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from kinmem.backup.moving import Moved, move
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError, InvalidInput, StoreError
 from kinmem.llm.prompts import chunks_of
@@ -24,7 +25,6 @@ from kinmem.store.sqlite.encryption import (
     unlock,
 )
 from kinmem.store.sqlite.snapshot import SqliteHome
-from kinmem.transfer.moving import Moved, move
 from kinmem.wiring.open_home import open_backups, open_store
 from kinmem.wiring.pick_models import embedders
 

@@ -11,9 +11,10 @@ import anyio
 import pytest
 
 from kinmem.errors import KinmemError, StoreError
+from kinmem.http import lanes
+from kinmem.http.lanes import UnderWay
 from kinmem.service.views import Changes
-from kinmem.web.rest import change_stream, under_way
-from kinmem.web.rest.under_way import UnderWay
+from kinmem.web.rest import change_stream
 
 FOUND = Changes(frozenset({"memories"}), (), "1.1.1.1.1")
 
@@ -52,8 +53,8 @@ class Held:
 def test_a_result_that_nobody_fetches_is_dropped_with_its_service(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(under_way, "PATIENCE", 0.0)
-    monkeypatch.setattr(under_way, "KEPT_SECONDS", -1.0)
+    monkeypatch.setattr(lanes, "PATIENCE", 0.0)
+    monkeypatch.setattr(lanes, "KEPT_SECONDS", -1.0)
     works: Any = UnderWay()
     service, other = Held(), Held()
     go_on = threading.Event()

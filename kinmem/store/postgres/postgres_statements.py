@@ -9,6 +9,7 @@ to know of it. Where a migration has changed the type of a column, the statement
 
 import re
 from collections import OrderedDict
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +25,6 @@ from kinmem.store.sql.database import Bindings
 
 if TYPE_CHECKING:
     from psycopg import ClientCursor, Connection
-from collections.abc import Mapping
 
 READ_BEFORE = 2
 """How often a connection has read what is worth a plan."""

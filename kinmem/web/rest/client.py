@@ -14,9 +14,12 @@ from uuid import uuid4
 
 import httpx
 
+from kinmem.backup.importing import Import
+from kinmem.backup.jsonl import Exported
 from kinmem.documents.document import Given
 from kinmem.errors import ConfigError, InvalidInput, MemoryNotFound, StillWorking, TooLarge
 from kinmem.http.connection_limits import BODY_BYTES
+from kinmem.http.lanes import PATIENCE
 from kinmem.models import Event, Forgotten, Memory, Note, Progress, Review, Settled, Stored
 from kinmem.models.draft import is_document
 from kinmem.models.turns import Observed, Run
@@ -25,8 +28,6 @@ from kinmem.service.memories import Memories
 from kinmem.service.storing import Storing
 from kinmem.service.views import Views
 from kinmem.store.history import batch_name
-from kinmem.transfer.importing import Import
-from kinmem.transfer.jsonl import Exported
 from kinmem.validation import MOST_LISTED, checked_count, checked_key
 from kinmem.web.rest import client_files, knowledge_endpoints, memory_endpoints, past_endpoints
 from kinmem.web.rest import upkeep_endpoints as upkeep
@@ -52,7 +53,6 @@ from kinmem.web.rest.client_methods import (
 )
 from kinmem.web.rest.declaration import BODILESS, PREFIX
 from kinmem.web.rest.requests import ID_CHARACTERS, JSON
-from kinmem.web.rest.under_way import PATIENCE
 
 # Seconds for an answer: the server answers long work after 40.
 TIMEOUT = 60.0

@@ -6,9 +6,9 @@ from typing import IO, Any
 
 import httpx
 
+from kinmem.backup.importing import Import, Problem
+from kinmem.backup.jsonl import Exported, whole_file
 from kinmem.errors import InvalidInput
-from kinmem.transfer.importing import Import, Problem
-from kinmem.transfer.jsonl import Exported, whole_file
 from kinmem.web.rest.client_methods import raise_for, raise_told
 
 

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from kinmem.documents.document import Given
 from kinmem.errors import InvalidInput
+from kinmem.http.lanes import UnderWay
 from kinmem.models import Stored
 from kinmem.web.rest.declaration import LEFT_OUT, BatchName, Call, Group, Made
-from kinmem.web.rest.under_way import UnderWay
 
 # A file of 16 MiB in base64, with its details.
 FILE_BYTES = 22 * 1024 * 1024

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from kinmem.conversation.sanitize import ESCAPED, disarmed, restored
 from kinmem.errors import InvalidInput
+from kinmem.http.lanes import UnderWay
 from kinmem.knowledge.connections import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
 from kinmem.models.links import Relation
@@ -32,7 +33,6 @@ from kinmem.web.rest.declaration import (
     Trusted,
     Where,
 )
-from kinmem.web.rest.under_way import UnderWay
 
 group = Group("Memories")
 under_way = UnderWay()

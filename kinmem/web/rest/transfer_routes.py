@@ -19,12 +19,12 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
+from kinmem.backup.importing import Import
 from kinmem.errors import KinmemError
 from kinmem.http.lanes import PROGRESS_SECONDS, ServiceFor
 from kinmem.http.refusals import forbidden, refusal, refusal_of, told_of
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.models import Progress
-from kinmem.transfer.importing import Import
 from kinmem.wiring.open_home import clear_folder
 
 EXPORT, IMPORT = "/export", "/import"

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from kinmem.http.lanes import PATIENCE, UnderWay
 from kinmem.http.tokens import Scope
 from kinmem.models import Progress
 from kinmem.models.turns import Run
@@ -14,7 +15,6 @@ from kinmem.service import Service, Stats
 from kinmem.upkeep.steps import StepName
 from kinmem.web import VERSION
 from kinmem.web.rest.declaration import Asked, Call, Group, Id, NodeCount, NotYet
-from kinmem.web.rest.under_way import PATIENCE, UnderWay
 
 group = Group("Upkeep")
 under_way = UnderWay()

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from kinmem.backup.pages import Item, Page, digest, escaped, file_name, page, parsed
 from kinmem.errors import InvalidInput
 from kinmem.models import LIVE, Filters, Memory, Progress, State
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name
-from kinmem.transfer.pages import Item, Page, digest, escaped, file_name, page, parsed
 from kinmem.validation import Border, HasSecret, Secrets
 
 LARGEST_PAGE = 64 << 20

@@ -13,12 +13,12 @@ from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
+from kinmem.backup import jsonl
 from kinmem.errors import InvalidInput
 from kinmem.language import content_hash
 from kinmem.models import Progress
 from kinmem.store.history import is_of_call
 from kinmem.store.records import FORMAT, VERSION, Header, Record, Transfer
-from kinmem.transfer import jsonl
 from kinmem.validation import Border, HasSecret, Secrets
 
 if TYPE_CHECKING:

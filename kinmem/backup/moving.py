@@ -12,12 +12,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from kinmem.backup import jsonl
 from kinmem.errors import InvalidInput
 from kinmem.models import TURN, Coverage, Pending, Progress, Vector
 from kinmem.store.base import Store
 from kinmem.store.records import Header, Loading, Record
 from kinmem.store.sessions import Cut, Vectored
-from kinmem.transfer import jsonl
 
 AT_ONCE = 100
 """Records of a transaction, and chunks whose vectors are."""

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
+from kinmem.backup import jsonl
 from kinmem.errors import InvalidInput
 from kinmem.models import Memory, Progress, State
 from kinmem.store.base import Store
@@ -21,7 +22,6 @@ from kinmem.store.records import (
     ShownRecord,
     SnapshotRecord,
 )
-from kinmem.transfer import jsonl
 from kinmem.validation import (
     Border,
     HasSecret,

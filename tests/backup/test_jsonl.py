@@ -14,6 +14,7 @@ from typing import Any, get_args
 import pydantic
 import pytest
 
+from kinmem.backup import jsonl
 from kinmem.errors import InvalidInput
 from kinmem.models import Memory, Passage, State
 from kinmem.models.links import Link
@@ -40,7 +41,6 @@ from kinmem.store.records import (
     SummaryRecord,
     TierRecord,
 )
-from kinmem.transfer import jsonl
 from tests.conftest import MovableClock
 from tests.sweeps import rounds
 

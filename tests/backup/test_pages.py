@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kinmem.backup import markdown
+from kinmem.backup.pages import escaped, file_name, page, parsed, unescaped
 from kinmem.errors import InvalidInput
 from kinmem.service import Service
-from kinmem.transfer import markdown
-from kinmem.transfer.pages import escaped, file_name, page, parsed, unescaped
-from tests.transfer.test_jsonl import HOSTILE, KEY, contents
+from tests.backup.test_jsonl import HOSTILE, KEY, contents
 
 pytestmark = pytest.mark.usefixtures("judge_off")
 

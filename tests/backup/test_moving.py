@@ -12,8 +12,8 @@ from kinmem.http.tokens import tokens_of
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sql.record_rows import SqlTransfer
-from tests.transfer.test_jsonl import exported
-from tests.transfer.test_jsonl import full as full
+from tests.backup.test_jsonl import exported
+from tests.backup.test_jsonl import full as full
 
 pytestmark = pytest.mark.usefixtures("judge_off")
 
