@@ -579,3 +579,37 @@ def test_the_copy_in_memory_outlives_what_is_erased(
     service.record_turn("gym", "And on Mondays?", "On Mondays it closes at 23:00.", turn="4")
     assert service.settle()
     assert len(nearest()) == len(after) + 2
+
+
+LIFE = {
+    "My sister Ana is allergic to hazelnuts.": "What is my sister allergic to?",
+    "We moved to Leeds in March.": "Where do we live?",
+    "The boiler was repaired by Mr. Okafor last week.": "Who repaired the boiler?",
+    "I play the cello in the town orchestra on Thursdays.": "Which instrument do I play?",
+    "Our daughter Mia starts school in September.": "When does Mia start school?",
+    "My car is a blue Skoda Fabia from 2014.": "What car do I drive?",
+}
+STRANGE = (
+    "What does the tax adviser charge an hour?",
+    "Which port does the staging database listen on?",
+    "Who won the chess tournament?",
+    "How many eggs do the hens lay?",
+    "Wie heißt der Trainer unserer Mannschaft?",
+    "What was the name of the hotel in Lisbon?",
+    "Which vaccine did the dog get?",
+    "¿Cuánto cuesta el alquiler del local?",
+)
+
+
+@pytest.mark.parametrize("learn", [True, False])
+def test_what_was_never_told_is_not_known(service_of: ServiceOf, learn: bool) -> None:
+    service = service_of("ana", KINMEM_LEARN=learn)
+    for turn, said in enumerate(LIFE):
+        service.record_turn("life", said, "Noted.", turn=str(turn))
+    assert service.settle()
+
+    answers = {question: service.recall(question) for question in (*LIFE.values(), *STRANGE)}
+
+    # Of messages alone, one that answers by what follows from it may be a weak hit.
+    assert sum(answers[question].abstained for question in LIFE.values()) <= (not learn)
+    assert sum(answers[question].abstained for question in STRANGE) >= len(STRANGE) - 1

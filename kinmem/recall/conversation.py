@@ -83,7 +83,8 @@ class Conversation:
         self._clock = clock
 
     def __call__(self, answer: Answer, sought: Sought, limit: int) -> Answer:
-        """Return the answer with turns merged in, or unchanged if no turn is likely to answer."""
+        """Return the answer with turns merged in, unless none is likely to answer. It abstains if
+        no hit of either kind does."""
         if not applies(sought.filters):
             return answer
         meaning = sought.meaning.among(self._store.transcript)
@@ -99,7 +100,7 @@ class Conversation:
         is_answered = any(not hit.weak for hit in answer.hits)
         faintest = self._settings.abstain_below * SHARE_IF_WEAK
         if abstained and (is_answered or max(confidences) < faintest):
-            return answer
+            return replace(answer, abstained=not is_answered)
         turns = []
         for one, chance in zip(kept, confidences, strict=True):
             message = messages[one.candidate.id]
@@ -109,7 +110,7 @@ class Conversation:
                 turns.append((message, hit))
         turns = without_answered(turns, replies)
         if not turns:
-            return answer
+            return replace(answer, abstained=not is_answered)
         hits = merged(answer.hits, turns, limit)
         hits = excerpted(hits, answer.words, self._settings.tokens)
         return replace(answer, hits=hits, abstained=all(hit.weak for hit in hits))
