@@ -103,6 +103,24 @@ def test_a_change_that_shares_no_word_is_noticed(service_of: Callable[..., Servi
     assert beside != kept
 
 
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        (
+            "The rate limit is 600 requests per minute.",
+            "The rate limit is 900 requests per minute.",
+        ),
+        ("The quota was 40 seats.", "The quota was 60 seats."),
+        ("There are 12 chairs.", "There are 14 chairs."),
+    ],
+)
+def test_a_count_behind_a_copula_is_a_value_and_no_name_of_a_thing(service, clock, known, new):
+    known, new = told(service, clock, known, new)
+
+    assert service.newer(known) == {known: new}
+    assert service.get(known).state is State.ACTIVE
+
+
 def test_what_a_veto_forbids_is_asked_about_and_never_ended(service, clock):
     known, new = told(service, clock, "We bought a red tandem in May.", "We sold the red tandem.")
 

@@ -101,8 +101,12 @@ def _labels(text: str) -> Iterator[tuple[str, str]]:
             yield _DIGITS.sub("#", token), token
         elif not before.isalpha() or not is_content(before) or _is_measured(f"{word} {behind}"):
             continue
-        elif before not in vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS:
+        elif before not in _NO_LABELS:
             yield before, token
+
+
+_NO_LABELS = vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS | _AUXILIARIES
+"""The limit is 600 requests: not the 600 of several."""
 
 
 def _is_measured(text: str) -> bool:
