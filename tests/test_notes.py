@@ -303,3 +303,13 @@ def test_a_hook_without_a_server_finds_what_is_written_without_spaces(
     assert told in by_words(service, asked)
     with open_conversation(service.settings) as conversation:
         assert conversation.observe("prompt", "t", "1", unrelated).notes == ""
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Europe/Berlin", "UTC"])
+def test_what_holds_until_a_day_is_told_to_hold_until_that_day(
+    service_of: Callable[..., Service], zone: str
+) -> None:
+    service = service_of("ana", KINMEM_TZ=zone)
+    service.memorize("Customer Obermeier is on the enterprise plan until 30 September 2026.")
+
+    assert "(is so until 30 September 2026)" in service.opening("s")

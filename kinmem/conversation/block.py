@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from kinmem.clock import age_in_words, spoken_date
 from kinmem.conversation.sanitize import disarmed
@@ -23,6 +23,7 @@ FULL_FROM, RING_FROM = 0.7, 0.4
 GROUPED_ABOVE = 3
 SUBJECTS_FROM = 0.6
 GENERAL = "General"
+INSTANT = timedelta(microseconds=1)
 SUMMARY = "Where the last conversation stood"
 FORGOTTEN, OUTDATED = "forgotten, use it no more", "no longer holds"
 SUBJECT_LENGTH = 80
@@ -142,7 +143,7 @@ def _by_category(told: Sequence[Told]) -> Iterator[tuple[str, list[Told]]]:
 
 
 def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False) -> str:
-    """Write a memory as a line:
+    """Write a memory as a line, with days in the zone of `now`:
     - ★ ● changed [fact] *[shared by bob]* content (subject: Ana) [context: at work] — 3d ago"""
     memory = one.memory
     is_doubtful = memory.kin != kin and not one.is_confirmed
@@ -163,7 +164,10 @@ def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False
         parts.append(f'(may be out of date, newer: "{newer}")')
     if memory.valid_to is not None:
         tense = "was" if memory.valid_to <= now else "is"
-        parts.append(f"({tense} so until {spoken_date(memory.valid_to)})")
+        last = (memory.valid_to - INSTANT).astimezone(
+            now.tzinfo
+        )  # "until 30 June" ends at midnight
+        parts.append(f"({tense} so until {spoken_date(last)})")
     return " ".join(filter(None, [*parts, "—", age(memory, now)]))
 
 

@@ -227,7 +227,7 @@ class Inject:
         self._shown = shown
         self._confirmed = confirmed
         self._settings = settings
-        self._clock = clock
+        self._clock: Clock = lambda: clock().astimezone(settings.general.zone)
 
     def for_prompt(
         self,
