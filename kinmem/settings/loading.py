@@ -5,8 +5,9 @@ default. The file is $KINMEM_HOME/config.toml; its keys are the names of the var
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,9 +64,10 @@ class Settings:
     """Variable -> flag, environment, config.toml [kin.x] or config.toml; no entry for a default."""
 
 
-def knobs() -> Iterator[Knob]:
-    """Yield every setting in order of declaration."""
-    return knobs_of(Settings)
+@cache
+def knobs() -> Sequence[Knob]:
+    """Return every setting in order of declaration."""
+    return tuple(knobs_of(Settings))
 
 
 RANKING_VARIABLES = frozenset(
@@ -130,7 +132,7 @@ def load(
     Raises ConfigError for an unknown name, an unreadable file, a value out of bounds, or a home that
     others own or may write.
     """
-    environment = os.environ if environment is None else environment
+    environment = dict(os.environ if environment is None else environment)
     flags = {name: value for name, value in _filled(flags or {}).items() if value is not None}
     place = flags.get(HOME_VARIABLE) or environment.get(HOME_VARIABLE, "").strip() or DEFAULT_HOME
     home = Path(str(place)).expanduser().absolute()

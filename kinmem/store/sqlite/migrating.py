@@ -40,8 +40,9 @@ class Migrations:
     """The scripts of a folder."""
 
     def __init__(self, folder: Path, new: Scratch) -> None:
-        self._steps = numbered(folder)
-        self._of_new_file = _of_new_file(self.latest) if folder == MIGRATIONS else None
+        self._steps, self._of_new_file = (
+            _released() if folder == MIGRATIONS else (numbered(folder), None)
+        )
         self._new = new
 
     @property
@@ -121,13 +122,16 @@ def of_version(number: int) -> str:
     return f"-- Schema {number}, made by python -m scripts.schema_of_new_files"
 
 
-def _of_new_file(latest: int) -> str | None:
-    """Return NEW_FILE; None if it is of another version."""
-    script = NEW_FILE.read_text(encoding="utf-8")
-    return script if script.startswith(of_version(latest)) else None
-
-
 Script = tuple[int, str]
+
+
+@cache
+def _released() -> tuple[Sequence[Script], str | None]:
+    """Return the migrations and NEW_FILE; None if that is of another version. They are read once:
+    each memory that is opened asks for them twice."""
+    steps, script = numbered(MIGRATIONS), NEW_FILE.read_text(encoding="utf-8")
+    return steps, script if script.startswith(of_version(steps[-1][0])) else None
+
 
 PRESENT = "f927366f6f198ad1221818797a436db0"
 """Digest of the schema that this kinmem writes; what has it needs no closer look."""

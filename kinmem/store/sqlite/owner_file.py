@@ -79,6 +79,8 @@ class _Homes:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.locking: dict[Path, Locking] = {}
+        self.has_lockfile = False
+        """Whether one of them does; few do, and to find out in which home a path is takes long."""
         self.held: dict[Path, tuple[Owner, int]] = {}
         """Who this process is, and how often it has taken the home."""
 
@@ -94,10 +96,13 @@ def choose(home: Path, locking: Locking) -> None:
             "KINMEM_LOCKING=lockfile is for Linux and macOS; leave it out", "storage_unsupported"
         )
     _homes.locking[home.resolve()] = locking
+    _homes.has_lockfile |= locking == "lockfile"
 
 
 def is_used(path: Path) -> bool:
     """Return whether the home that this path is in uses a lock file."""
+    if not _homes.has_lockfile:
+        return False
     return _homes.locking.get(_home_of(path)) == "lockfile"
 
 
