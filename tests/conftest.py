@@ -18,9 +18,11 @@ import pytest
 from kinmem.llm.base import warm
 from kinmem.service import Service
 from kinmem.settings import load
+from kinmem.store.sqlite import connection
 from kinmem.wiring.open_memory import open_service
 from kinmem.wiring.pick_models import chat_models
 from tests.networks import Remembered
+from tests.new_files import NewFiles
 from tests.sweeps import WHOLE
 
 TESTS = Path(__file__).parent
@@ -93,6 +95,21 @@ def remembered() -> Remembered:
     memory = Remembered()
     onnxruntime.InferenceSession.run = lambda session, *given: memory.run(session, *given)
     return memory
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NewFiles]:
+    """See tests/new_files.py."""
+    made = NewFiles(tmp_path_factory.mktemp("new-files"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "make_private", made.make)
+        yield made
+
+
+@pytest.fixture
+def files_made_each_time(new_files: NewFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets kinmem make the files of this test, for instance of an older schema."""
+    monkeypatch.setattr(new_files, "is_used", False)
 
 
 class MovableClock:

@@ -471,6 +471,7 @@ def test_what_orders_a_model_about_is_not_told(service: Service) -> None:
     assert not any("previous" in hit.memory.content for hit in told(service, "Arena gym door code"))
 
 
+@pytest.mark.usefixtures("files_made_each_time")
 def test_a_file_from_before_is_indexed_bit_by_bit(
     home: Path, tmp_path: Path, clock: MovableClock, service_of: ServiceOf
 ) -> None:

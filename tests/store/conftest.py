@@ -33,6 +33,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+@pytest.fixture(autouse=True)
+def _made_each_time(files_made_each_time: None) -> None:
+    """How files are made is tested here."""
+
+
 @pytest.fixture
 def store_of(home: Path, clock: MovableClock) -> Iterator[Callable[[str], Store]]:
     """Opens the memory of a Kin, each time anew, as another process would; all share one home."""
