@@ -317,14 +317,26 @@ def test_a_pooler_may_put_a_transaction_on_another_connection(
     assert len(prepared(store)) >= 2
 
 
-def test_what_the_server_does_not_prepare_is_read_all_the_same(
-    store_of: Callable[[str], PostgresStore], planned_at_once: None
+def test_a_condition_that_is_asked_for_sometimes_does_not_keep_a_plan_away(
+    store_of: Callable[[str], PostgresStore],
+    planned_at_once: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(kept_plans, "_refused", refused := set[str]())
     store = store_of("ana")
     added(store, "tea")
 
     for _ in range(AS_OFTEN_AS_CONNECTIONS):
-        assert not store.index.is_filled("nobody")  # asks WHERE :but IS NULL OR …
+        assert not store.index.is_filled("nobody")
+        assert store.index.pending(TINY, 5) == []
+        assert store.snapshots.of() == store.snapshots.of("a session") == []
+        assert store.snapshots.last(None) is store.snapshots.last("a place") is None
+        assert store.jobs.runs() == store.jobs.runs(kind="sleep") == []
+        [event] = store.past.writes(5)
+        assert store.past.writes(5, before=event.write) == []
+        assert store.past.writes(5, memory=event.memory_id) == [event]
+
+    assert not refused
 
 
 @pytest.mark.parametrize(

@@ -149,12 +149,13 @@ class ChunkQueue(ABC):
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
+        others = "" if but is None else "AND m.kin <> :but"
         return self._database.rows(
-            """
+            f"""
             SELECT c.id, m.id, coalesce(c.text, m.content),
                 m.status = 'pending' AND c.metadata IS NULL
             FROM pending p JOIN chunks c ON c.id = p.chunk JOIN memories m ON m.rowid = c.memory
-            WHERE p.embedder = :embedder AND (:but IS NULL OR m.kin <> :but)
+            WHERE p.embedder = :embedder {others}
             ORDER BY c.metadata IS NOT NULL, p.chunk -- a document may keep others waiting for long
             LIMIT :limit
             """,

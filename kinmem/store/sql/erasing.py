@@ -185,9 +185,10 @@ def _restating(db: Transaction, memory: Memory) -> list[tuple[int, str]]:
         return []
     written = memory.content.lower()  # `words` turns a sharp s into two letters
     plain = [word for word in words(memory.content) if word.isascii() and word in written]
+    not_since = "AND (learned_at IS NOT NULL OR said_at <= :deleted)" if memory.deleted_at else ""
     rows = db.rows(
-        "SELECT id, session, text FROM turns WHERE lower(text) LIKE '%' || :word || '%'"
-        " AND (:deleted IS NULL OR learned_at IS NOT NULL OR said_at <= :deleted)",
+        "SELECT id, session, text FROM turns"
+        f" WHERE lower(text) LIKE '%' || :word || '%' {not_since}",
         {
             "word": max(plain, key=len, default="")[:LONGEST_LIKE],
             "deleted": column("deleted_at", memory.deleted_at),

@@ -33,9 +33,9 @@ class SqlPast:
         about = "" if memory is None else " AND memory_id = :memory"
         found: list[Event] = []
         while limit > 0:
+            earlier = "" if before is None else " AND write < :before"
             rows = self._own.rows(
-                "SELECT DISTINCT write FROM history WHERE kin = :kin"
-                f" AND (:before IS NULL OR write < :before){about}"
+                f"SELECT DISTINCT write FROM history WHERE kin = :kin{earlier}{about}"
                 " ORDER BY write DESC LIMIT :limit",
                 {"kin": self._kin, "memory": memory, "before": before, "limit": limit},
             )

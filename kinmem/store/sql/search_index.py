@@ -161,8 +161,8 @@ def _is_filled(file: SearchedFile, embedder: str, but: str | None) -> bool:
     """Return whether every chunk has a vector, those of the Kin `but` apart."""
     known = state_of(file.database).embedders.get(embedder)
     if known is None:
-        others = "SELECT 1 FROM memories WHERE :but IS NULL OR kin <> :but LIMIT 1"
-        return not file.database.rows(others, {"but": but})
+        others = "" if but is None else "WHERE kin <> :but"
+        return not file.database.rows(f"SELECT 1 FROM memories {others} LIMIT 1", {"but": but})
     if known.is_filled or but is None:
         return known.is_filled
     return not file.database.rows(

@@ -16,6 +16,11 @@ from kinmem.store.sql.memory_rows import ALL, IN_NUMBERS, time_text
 
 MESSAGE = tuple(field.name for field in fields(Message))
 OF_TURN = ", ".join(f"m.{name}" for name in MESSAGE)
+SPOKEN_HERE = """
+                WHERE coalesce((
+                    SELECT place FROM turns WHERE session = spoken.session AND place IS NOT NULL
+                    ORDER BY id DESC LIMIT 1
+                ), :place) = :place"""
 
 
 class SqlTurns:
@@ -296,9 +301,9 @@ class SqlSnapshots:
             return made
 
     def of(self, session: str | None = None) -> list[Snapshot]:
+        chosen = "" if session is None else "WHERE session = :session"
         rows = self._database.rows(
-            f"SELECT {', '.join(SNAPSHOT)} FROM snapshots"
-            " WHERE :session IS NULL OR session = :session ORDER BY first, id",
+            f"SELECT {', '.join(SNAPSHOT)} FROM snapshots {chosen} ORDER BY first, id",
             {"session": session},
         )
         return readable(rows, snapshot_of, "snapshots", self._database.damage)
@@ -310,11 +315,7 @@ class SqlSnapshots:
                 SELECT session, (SELECT max(id) FROM turns WHERE session = s.session) AS last
                 FROM (SELECT DISTINCT session FROM snapshots) s
             ), here AS (
-                SELECT session FROM spoken
-                WHERE :place IS NULL OR coalesce((
-                    SELECT place FROM turns WHERE session = spoken.session AND place IS NOT NULL
-                    ORDER BY id DESC LIMIT 1
-                ), :place) = :place
+                SELECT session FROM spoken {"" if place is None else SPOKEN_HERE}
                 ORDER BY last DESC LIMIT 1
             )
             SELECT {", ".join(SNAPSHOT)} FROM snapshots JOIN here USING (session)

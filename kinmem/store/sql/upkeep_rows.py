@@ -291,10 +291,11 @@ class SqlJobs:
             return int(made)
 
     def runs(self, limit: int = 20, kind: str | None = None) -> list[Run]:
+        chosen = "" if kind is None else "WHERE kind = :kind"
         rows = self._database.rows(
-            """
+            f"""
             SELECT id, kind, started_at, finished_at, counts, seconds, problems FROM runs
-            WHERE :kind IS NULL OR kind = :kind ORDER BY id DESC LIMIT :limit
+            {chosen} ORDER BY id DESC LIMIT :limit
             """,
             {"kind": kind, "limit": limit},
         )
