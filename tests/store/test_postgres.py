@@ -155,37 +155,53 @@ COPIES, WIDE = 3_000, 24
 NEVER = "2026-01-01T00:00:00.000000+00:00"
 
 
-def copies_of(random: np.random.Generator) -> None:
-    """Store copies with random vectors, as other Kins would have published them."""
+def many_of(owner: int, random: np.random.Generator) -> int:
+    """Store memories with random vectors, for 0 copies as other Kins would have published them;
+    returns the number of their embedder."""
     with psycopg.connect(postgres.database_url()) as admin:
-        admin.execute("SET search_path = kinmem, public; SET kinmem.owner = '0'")
-        [(number,)] = admin.execute("SELECT id FROM embedders WHERE kin_id = 0").fetchall()
+        admin.execute(f"SET search_path = kinmem, public; SET kinmem.owner = '{owner}'")
+        [(number,)] = admin.execute(
+            "SELECT id FROM embedders WHERE kin_id = %s", (owner,)
+        ).fetchall()
         admin.execute(
             "INSERT INTO memories (rowid, id, kin, scope, content, category, content_hash, channel,"
-            " trust, created_at, content_updated_at) SELECT n, 'm' || n, 'eve', 'shared', 'a thing'"
+            " trust, created_at, content_updated_at) SELECT n, 'm' || n, %s, %s, 'a thing'"
             ", 'fact', n, 'user', 1, %s, %s FROM generate_series(1, %s) n",
-            (NEVER, NEVER, COPIES),
+            (*(("ana", "private") if owner else ("eve", "shared")), NEVER, NEVER, COPIES),
         )
         admin.execute(
             "INSERT INTO chunks (id, memory, position) SELECT rowid, rowid, 0 FROM memories"
         )
-        admin.execute("UPDATE revision SET number = 1 WHERE kin_id = 0")
+        admin.execute("UPDATE revision SET number = 1 WHERE kin_id = %s", (owner,))
         with admin.cursor().copy("COPY vectors (embedder, chunk, embedding) FROM STDIN") as rows:
             for at, vector in enumerate(random.normal(size=(COPIES, WIDE)), 1):
                 rows.write_row((number, at, str(vector.tolist())))
+    return int(number)
 
 
-def test_the_index_of_copies_finds_what_comparing_all_of_them_finds(
-    store_of: Callable[[str], Store], postgres_url: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("bound", "is_shared"),
+    [
+        pytest.param("INDEXED_FROM", True, id="of the copies that all share"),
+        pytest.param("OWN_INDEXED_FROM", False, id="of a Kin that has very much"),
+    ],
+)
+def test_an_index_by_meaning_finds_what_comparing_all_finds(
+    store_of: Callable[[str], Store],
+    postgres_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    bound: str,
+    is_shared: bool,
 ) -> None:
     ana = store_of("ana")
     ana.index.enroll("wide", WIDE)
     random = np.random.default_rng(7)
-    copies_of(random)
+    owner = 0 if is_shared else number_of("ana")
+    number = many_of(owner, random)
     asked = [vector.astype(np.float32) for vector in random.normal(size=(20, WIDE))]
     exact = ana.index.nearest_each(asked, "wide", 10, Filters())
 
-    monkeypatch.setattr(server_wide, "INDEXED_FROM", 1)
+    monkeypatch.setattr(server_wide, bound, 1)
     assert ana.keep_house(bool)["indexes"] == 1
     assert "indexes" not in ana.keep_house(bool)
     near = ana.index.nearest_each(asked, "wide", 10, Filters())
@@ -197,19 +213,18 @@ def test_the_index_of_copies_finds_what_comparing_all_of_them_finds(
         for one, other in zip(exact, near, strict=True)
     ]
     assert sum(found) >= 0.97 * 10 * len(asked)
-    [(number,)] = of_kinmem("SELECT id FROM kinmem.embedders WHERE kin_id = 0")
     with psycopg.connect(postgres_url, autocommit=True) as admin:
         admin.execute("SET search_path = kinmem, public; SET enable_seqscan = off")
         admin.execute("SET enable_sort = off")  # few rows, or no statistics yet, would be sorted
         plan = admin.execute(
-            f"EXPLAIN SELECT chunk FROM vectors v WHERE v.kin_id = 0 AND v.embedder = {number}"
+            f"EXPLAIN SELECT chunk FROM vectors v WHERE kin_id = {owner} AND embedder = {number}"
             f" ORDER BY v.embedding::vector({WIDE}) <=> '{asked[0].tolist()}' LIMIT 10"
         ).fetchall()
-    assert "vectors_shared_" in str(plan)
+    name = "vectors_shared_" if is_shared else f"vectors_of_{owner}_"
+    assert name in str(plan)
     ana.index.retire("wide")
     ana.keep_house(bool)
-    left = "SELECT 1 FROM pg_indexes WHERE indexname LIKE 'vectors_shared%'"
-    assert of_kinmem(left) == []
+    assert of_kinmem(f"SELECT 1 FROM pg_indexes WHERE starts_with(indexname, '{name}')") == []
 
 
 # plans that are kept
@@ -322,7 +337,7 @@ def test_a_condition_that_is_asked_for_sometimes_does_not_keep_a_plan_away(
     planned_at_once: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(kept_plans, "_refused", refused := set[str]())
+    monkeypatch.setattr(postgres_statements, "_refused", refused := set[str]())
     store = store_of("ana")
     added(store, "tea")
 

@@ -20,7 +20,7 @@ COUNTED = frozenset({"memories", "chunks", "vector_log"})
 SHARED = 0
 """The owner of the copies that all may see."""
 SEARCHING = "; SET LOCAL hnsw.ef_search = 200; SET LOCAL hnsw.iterative_scan = strict_order"
-"""How thoroughly the index of the copies is searched: docs/postgres.md has what was measured."""
+"""How thoroughly an index of vectors is searched: docs/postgres.md has what was measured."""
 READS = ("SELECT", "FETCH")
 """Beginnings of what the server says of statements that change nothing."""
 CURSOR, FETCHED_AT_ONCE = "kinmem_each", 1000
@@ -137,14 +137,15 @@ class PostgresDatabase:
         """The settings that plans depend on."""
         self._settings = (
             f"{self._planning}; SET LOCAL kinmem.owner = '{owner:d}'"
-            f"; SET LOCAL kinmem.self = '{kin:d}'{SEARCHING if owner == SHARED else ''}"
+            f"; SET LOCAL kinmem.self = '{kin:d}'"
         )
 
-    def rows(self, sql: str, bindings: Bindings = (), *, keeps_plan: bool = True) -> list[Row]:
-        """Run one reading statement in one message. If it `keeps_plan`, one plan is for whatever
-        values come, else it is planned for these."""
-        reading = Reading(self._planning, self._settings, sql, storable(sql, bindings))
-        run = reading.by_kept_plan if keeps_plan else reading.planned_anew
+    def rows(self, sql: str, bindings: Bindings = (), *, by_index: bool = False) -> list[Row]:
+        """Run one reading statement in one message. `by_index`: it asks an index of vectors, which
+        a plan for whatever embedder and number of rows would not read."""
+        settings = f"{self._settings}{SEARCHING}" if by_index else self._settings
+        reading = Reading(self._planning, settings, sql, storable(sql, bindings))
+        run = reading.planned_anew if by_index else reading.by_kept_plan
         with self._cursor(run) as cursor:
             [found] = _all_results(cursor)
             return found

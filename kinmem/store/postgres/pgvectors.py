@@ -1,7 +1,7 @@
 """The vectors of one owner, by pgvector: of chunks of memories, and of what was said.
 
 They lie in narrow tables by owner, and are compared one by one: exact, and the time depends on how
-many the owner has, not on how many Kins there are.
+many the owner has, not on how many Kins there are. Where an owner has very many, an index is asked.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 from kinmem.models import State, Vector, Vectors
-from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
+from kinmem.store.postgres.owned_rows import PostgresDatabase
 from kinmem.store.postgres.server_wide import is_wanted
 from kinmem.store.sql.chunk_queue import ChunkQueue
 from kinmem.store.sql.database import Row, Transaction, embedder_of, state_of
@@ -34,13 +34,12 @@ NEAREST = """
         WHERE c.id = near.chunk OFFSET 0
     ) c ORDER BY near.distance, near.chunk
 """
-# The same of the copies that all share, by their index (server_wide.py), whose condition and
-# expression it repeats.
+# The same by an owner's index (server_wide.py), whose condition and expression it repeats.
 NEAREST_BY_INDEX = NEAREST.replace(
     """SELECT v.chunk, v.embedding <=> :vector AS distance FROM vectors v
         WHERE v.embedder = :embedder ORDER BY distance, v.chunk LIMIT :limit""",
     """SELECT v.chunk, v.embedding::vector({width}) <=> :vector AS distance FROM vectors v
-        WHERE v.kin_id = 0 AND v.embedder = :embedder ORDER BY distance LIMIT :limit""",
+        WHERE v.kin_id = {owner} AND v.embedder = :embedder ORDER BY distance LIMIT :limit""",
 )
 # For filters that let little through.
 NEAREST_OF_ALLOWED = """
@@ -172,7 +171,7 @@ class NearestChunks:
         per_memory = -(-(state.last_chunk or 1) // (state.last_memory or 1))
         chunks = max(1, limit * min(per_memory, MOST_EXPECTED))
         of_all = NEAREST
-        if self._database.owner == SHARED and is_wanted(state.last_chunk, known[1]):
+        if is_wanted(self._database.owner, state.last_chunk, known[1]):
             of_all = NEAREST_BY_INDEX
         statement = NEAREST_OF_ALLOWED if allowed.state in APART else of_all
         most = chunks if statement is NEAREST_OF_ALLOWED else chunks + chunks // 4 + SPARE
@@ -193,11 +192,10 @@ class NearestChunks:
         allowed: Allowed,
     ) -> list[Row]:
         number, width = known
-        asked = statement.format(f"({allowed.condition})", width=width)
+        owner = self._database.owner
+        asked = statement.format(f"({allowed.condition})", width=width, owner=owner)
         bound = {**allowed.bound, "embedder": number, "vector": _told(vector), "limit": most}
-        # A plan for any embedder and any number of rows does not read the index of one.
-        keeps = statement is not NEAREST_BY_INDEX
-        return self._database.rows(asked, bound, keeps_plan=keeps)
+        return self._database.rows(asked, bound, by_index=statement is NEAREST_BY_INDEX)
 
     def has_none(self, embedder: str, state: State) -> bool:
         return False

@@ -132,8 +132,8 @@ class PostgresStore(SqlStore):
         if not dry_run:
             self.files.copies.catch_up()
             before = time_text(self.files.clock() - ERASED_KEPT)
-            shared = self._databases[1]
-            done["indexes"] += keep_indexes(shared, state_of(shared).last_chunk)
+            for rows in self._databases:
+                done["indexes"] += keep_indexes(rows, state_of(rows).last_chunk)
             done["history"] += compact(self.files.own.database, before, is_over)
         return +done
 

@@ -1,10 +1,9 @@
-"""What is no single Kin's: tokens, which Kins have work that waits, and the index by meaning of the
-copies that all share.
+"""What is no single Kin's: tokens, which Kins have work that waits, and indexes by meaning.
 
-There is one index for each embedder, and it is partial: a Kin's own vectors are few, and compared
-one by one. An index of all Kins' vectors would be searched first, and most of what it finds be
-taken away by the policies. It is made without keeping writers out, by a login that owns the tables;
-until then copies are compared one by one.
+An index is of the copies that all share, or of a Kin that has very much. It is partial, one for
+each owner and embedder: what most Kins have is few, and compared one by one. An index of all Kins'
+vectors would be searched first, and most of what it finds be taken away by the policies. It is made
+without keeping writers out, by a login that owns the tables; until then all are compared.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import StoreError
 from kinmem.store.base import this_process
-from kinmem.store.postgres.owned_rows import PostgresDatabase, PostgresTransaction
+from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase, PostgresTransaction
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.schema_versions import latest, prepare
 from kinmem.store.sql.damage import Damage
@@ -136,14 +135,16 @@ class ServerWide:
 INDEXED_FROM = 20_000
 """Chunks of copies from which an index is made and asked. At 12,000 comparing all of them takes as
 long (19 ms), at 30,000 twice as long (43 ms, 23 by the index): docs/postgres.md."""
+OWN_INDEXED_FROM = 50_000
+"""The same of one Kin's own, which change more often: the index takes twice their room, and each
+new vector is put into it."""
 WIDEST = 2000
 """Dimensions that hnsw takes."""
-NAME = "vectors_shared_"
-INDEXES = f"""
-    SELECT substr(c.relname, {len(NAME) + 1})::bigint, i.indisvalid, EXISTS (
+INDEXES = """
+    SELECT substr(c.relname, length(%(name)s) + 1)::bigint, i.indisvalid, EXISTS (
         SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = c.oid
     ) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-    WHERE c.relnamespace = to_regnamespace(%s) AND c.relname LIKE '{NAME}%%'
+    WHERE c.relnamespace = to_regnamespace(%(schema)s) AND starts_with(c.relname, %(name)s)
 """
 OWNS = """
     SELECT pg_has_role(session_user, c.relowner, 'USAGE') FROM pg_class c
@@ -152,46 +153,50 @@ OWNS = """
 MAKE = (
     "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {schema}.vectors"
     " USING hnsw ((embedding::{place}vector({width})) {place}vector_cosine_ops)"
-    " WHERE kin_id = 0 AND embedder = {number}"
+    " WHERE kin_id = {owner} AND embedder = {number}"
 )
 
 
-def is_wanted(last_chunk: int, width: int) -> bool:
-    """Return whether copies are found by an index, if there is one."""
-    return last_chunk >= INDEXED_FROM and width <= WIDEST
+def is_wanted(owner: int, last_chunk: int, width: int) -> bool:
+    """Return whether an owner's chunks are found by an index, if there is one."""
+    return last_chunk >= (INDEXED_FROM if owner == SHARED else OWN_INDEXED_FROM) and width <= WIDEST
 
 
-def keep_indexes(shared: PostgresDatabase, last_chunk: int) -> int:
-    """Make the indexes that are missing, and drop those of embedders that are gone or that were not
-    finished; returns how many were made."""
-    known: dict[int, int] = dict(shared.rows("SELECT id, dimension FROM embedders"))
-    schema, made = shared.server.schema, 0
-    with shared.server.connection("") as cursor:
+def keep_indexes(rows: PostgresDatabase, last_chunk: int) -> int:
+    """Make the indexes of an owner that are missing, and drop those of embedders that are gone or
+    that were not finished; returns how many were made."""
+    known: dict[int, int] = dict(rows.rows("SELECT id, dimension FROM embedders"))
+    named = "vectors_shared_" if rows.owner == SHARED else f"vectors_of_{rows.owner}_"
+    schema, made = rows.server.schema, 0
+    with rows.server.connection("") as cursor:
         cursor.execute(OWNS, (schema,))
         if cursor.fetchone() != (True,):
             return 0
-        cursor.execute(INDEXES, (schema,))
+        cursor.execute(INDEXES, {"schema": schema, "name": named})
         usable = set()
         for number, is_valid, is_being_made in cursor.fetchall():
             if is_being_made or (is_valid and number in known):
                 usable.add(number)
             else:
-                cursor.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{schema}".{NAME}{number}')
+                cursor.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{schema}".{named}{number}')
         for number, width in known.items():
-            if number not in usable and is_wanted(last_chunk, width):
-                _make(cursor, shared, number, width)
+            if number not in usable and is_wanted(rows.owner, last_chunk, width):
+                _make(cursor, rows, f"{named}{number}", number, width)
                 made += 1
     return made
 
 
-def _make(cursor: "ClientCursor[Any]", shared: PostgresDatabase, number: int, width: int) -> None:
-    place = shared.server.path.rpartition(", ")[2]  # where pgvector is
+def _make(
+    cursor: "ClientCursor[Any]", rows: PostgresDatabase, name: str, number: int, width: int
+) -> None:
+    place = rows.server.path.rpartition(", ")[2]  # where pgvector is
     cursor.execute(
         MAKE.format(
-            name=f"{NAME}{number}",
-            schema=f'"{shared.server.schema}"',
+            name=name,
+            schema=f'"{rows.server.schema}"',
             place=f"{place}.",
             width=width,
+            owner=rows.owner,
             number=number,
         )
     )
