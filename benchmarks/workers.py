@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -223,10 +224,15 @@ async def answered(
         if not any(code in said for code in ("storage_busy", "overloaded", "deadline")):
             told.errors[f"{tool}: {said[:120]}"] += 1
             return None
-        told.repeats[said.split(":")[0][:40]] += 1
+        told.repeats[f"{tool}: {_reason(said)}"] += 1
         await asyncio.sleep(0.5)
     told.errors[f"{tool}: no answer"] += 1
     return None
+
+
+def _reason(said: str) -> str:
+    """An error without what differs from call to call."""
+    return re.sub(r"kins/\w+|\d+", "…", said)[:100]
 
 
 def _result(response: httpx.Response) -> dict[str, Any]:
@@ -304,7 +310,7 @@ def _tables(
         if len(took) > 1
     ]
     note = f"{WORKERS} workers, {CLIENTS} clients, {KINS} Kins; {', '.join(events)}."
-    problems = [*told.repeats.most_common(6), *told.errors.most_common(6)]
+    problems = [*told.repeats.most_common(12), *told.errors.most_common(6)]
     tables = [
         Table(f"{calls:,} mixed calls", ("what", "measured"), rows, note),
         Table("Times of calls, in ms", ("tool", "calls", "median", "95th percentile"), times),

@@ -1,5 +1,6 @@
 """The PostgreSQL store keeps the contract, and what else only a server must do."""
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
@@ -440,6 +441,60 @@ def test_what_was_missing_once_is_planned_when_it_is_there(
 
     assert things(store) == {7}
     assert [text for text, _ in prepared(store) if "FROM things" in text]
+
+
+# many threads of one process
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    latest = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < latest
+        time.sleep(0.01)
+
+
+def waiting_for_locks() -> int:
+    [(count,)] = of_kinmem(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    return int(count)
+
+
+def test_nobody_who_reads_waits_for_those_who_write(
+    store_of: Callable[[str], PostgresStore], admin: psycopg.Connection
+) -> None:
+    """Other processes have the locks of more Kins than there are places."""
+    ana, others = store_of("ana"), [store_of(f"kin{n}") for n in range(pooled_server.AT_ONCE)]
+    with ThreadPoolExecutor(len(others)) as threads, admin.transaction():
+        admin.execute("SELECT FROM kinmem.revision FOR UPDATE")
+        writers = [threads.submit(added, other, "tea") for other in others]
+        wait_until(lambda: waiting_for_locks() >= pooled_server.WRITING_AT_ONCE)
+
+        assert found_by_words(ana, "tea") == []
+
+        assert not any(writer.done() for writer in writers)
+    assert all(writer.result() for writer in writers)
+
+
+def test_who_waits_for_longest_uses_the_server_first(
+    store_of: Callable[[str], PostgresStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pooled_server, "AT_ONCE", 1)
+    database, order = store_of("ana").files.own.database, []
+
+    def read(who: str) -> None:
+        database.rows("SELECT 1")
+        order.append(who)
+
+    with ThreadPoolExecutor() as threads:
+        with database.reading():
+            other = threads.submit(read, "who waited")
+            wait_until(lambda: database.server.places.waiting == 1)
+        read("who had it before")
+        other.result()
+
+    assert order == ["who waited", "who had it before"]
 
 
 # isolation by the database

@@ -172,7 +172,7 @@ class PostgresDatabase:
     def writing(self) -> Iterator[PostgresTransaction]:
         """Run a transaction, once no other has this owner's lock. Raises storage_newer if another
         process has migrated the schema since it was opened."""
-        with self._turn() as seconds, self._cursor(self._begin(seconds)) as cursor:
+        with self._turn() as seconds, self._cursor(self._begin(seconds), writes=True) as cursor:
             try:
                 self._check_version(cursor)
                 yield PostgresTransaction(cursor, self.damage)
@@ -216,10 +216,12 @@ class PostgresDatabase:
         finally:
             self._lock.release()
 
-    def _cursor(self, begin: Message) -> AbstractContextManager["ClientCursor[Any]"]:
+    def _cursor(
+        self, begin: Message, *, writes: bool = False
+    ) -> AbstractContextManager["ClientCursor[Any]"]:
         if self._closed:
             raise StoreError("the store is closed; open it again")
-        return self.server.connection(begin)
+        return self.server.connection(begin, writes=writes)
 
     def empty_log(self) -> None:
         """Do nothing: a server keeps its log as its administrator says."""

@@ -10,8 +10,10 @@ import logging
 import os
 import re
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -41,6 +43,9 @@ StatementIsRefused = (
 BUSY_SECONDS = 5.0
 AT_ONCE = 8
 """Threads of one process that use the server at the same time; others wait."""
+WRITING_AT_ONCE = 5
+"""So many of them may begin to write. Each may wait seconds for a Kin's lock that another process
+has; those who read do not wait behind them."""
 NESTED = 3
 """Connections that one thread may hold: the shared rows, its Kin's, and a look at either."""
 DEFAULT_SCHEMA = "kinmem"
@@ -90,6 +95,48 @@ def _meaning(error: DriverError) -> tuple[StoreCode, str]:
     return "storage_failed", f"{type(error).__name__}: {error}".strip()
 
 
+class Places:
+    """So many threads at once, in the order in which they came.
+
+    threading's semaphore gives a place to whoever asks next, and that is the thread that has just
+    left it, since the one that waited must wake up first. A recall comes back for a dozen readings,
+    so others would wait until it is done.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._waiting: deque[threading.Event] = deque()
+        self._lock = threading.Lock()
+
+    @property
+    def waiting(self) -> int:
+        """How many threads wait for a place."""
+        return len(self._waiting)
+
+    def acquire(self, timeout: float) -> bool:
+        """Wait so many seconds for a place; returns whether there is one."""
+        with self._lock:
+            if self._free:  # then nobody waits
+                self._free -= 1
+                return True
+            given = threading.Event()
+            self._waiting.append(given)
+        if given.wait(max(0.0, timeout)):
+            return True
+        with self._lock:
+            if not given.is_set():
+                self._waiting.remove(given)
+            return given.is_set()
+
+    def release(self) -> None:
+        """Leave the place to who has waited for longest."""
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._free += 1
+
+
 class Server:
     """The connections of this process to one schema of one database, shared by all its Kins."""
 
@@ -118,7 +165,7 @@ class Server:
         """Where tables and pgvector's operators are found."""
         self.is_ready = False
         self._users = 0
-        self._turns = threading.Semaphore(AT_ONCE)
+        self.places, self.places_to_write = Places(AT_ONCE), Places(WRITING_AT_ONCE)
         self._local = threading.local()
         self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
             address,
@@ -133,26 +180,34 @@ class Server:
         )
 
     @contextmanager
-    def connection(self, begin: Message) -> Iterator[ClientCursor[Any]]:
+    def connection(self, begin: Message, *, writes: bool = False) -> Iterator[ClientCursor[Any]]:
         """Lend a cursor on which `begin` has run, outside of all other transactions. If the server
         has ended the connection meanwhile, it runs on another one."""
         if self.pid != os.getpid():
             raise StoreError("a forked process must open its own store")
+        with self._place(writes), translated(self.name):
+            connection, cursor = self._begun(begin)
+            try:
+                yield cursor
+            finally:
+                self._give_back(connection)
+
+    @contextmanager
+    def _place(self, writes: bool) -> Iterator[None]:
+        """Wait until this thread may use the server; one that does already may do it at once."""
         depth = getattr(self._local, "depth", 0)
-        if not depth and not self._turns.acquire(timeout=BUSY_SECONDS):
-            raise StoreError(f"{self.name}: other calls are waiting", "storage_busy")
-        self._local.depth = depth + 1
-        try:
-            with translated(self.name):
-                connection, cursor = self._begun(begin)
-                try:
-                    yield cursor
-                finally:
-                    self._give_back(connection)
-        finally:
-            self._local.depth = depth
-            if not depth:
-                self._turns.release()
+        latest = time.monotonic() + BUSY_SECONDS
+        needed = [self.places_to_write, self.places] if writes else [self.places]
+        with ExitStack() as taken:
+            for places in [] if depth else needed:
+                if not places.acquire(latest - time.monotonic()):
+                    raise StoreError(f"{self.name}: other calls are waiting", "storage_busy")
+                taken.callback(places.release)
+            self._local.depth = depth + 1
+            try:
+                yield
+            finally:
+                self._local.depth = depth
 
     def _begun(self, begin: Message) -> tuple[psycopg.Connection[Any], ClientCursor[Any]]:
         for is_last in (False, True):
