@@ -4,13 +4,11 @@ So do docstrings and comments, as far as a file, a module, a variable or a comma
 """
 
 import ast
-import io
 import json
 import os
 import re
 import subprocess
 import sys
-import tokenize
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -300,10 +298,20 @@ def _texts_alone(nodes: Iterable[ast.AST]) -> Iterator[ast.Constant]:
             yield node.value
 
 
+STRING_OR_COMMENT = re.compile(
+    r"""(\"{3}|'{3})(?:\\.|[^\\])*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?P<comment>#[^\n]*)""",
+    re.DOTALL,
+)
+"""`tokenize` finds the same, and takes eleven times as long."""
+
+
 def _comments(code: str) -> Iterator[tuple[int, str]]:
-    for token in tokenize.generate_tokens(io.StringIO(code).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.start[0], token.string
+    line, seen = 1, 0
+    for match in STRING_OR_COMMENT.finditer(code):
+        if match["comment"]:
+            line += code.count("\n", seen, match.start())
+            seen = match.start()
+            yield line, match["comment"]
 
 
 @cache
