@@ -85,7 +85,8 @@ class Guard:
         if not given and scope["method"] in ("GET", "HEAD") and _is_open(scope):
             return None
         refused = self._unauthorized(scope, given)
-        if refused and self._pages is not None and not given and _is_visit(scope, headers):
+        is_unknown = refused is not None and refused.status_code == 401 and not given
+        if is_unknown and self._pages is not None and _is_visit(scope, headers):
             # A person has mistyped an address: they have no token to send.
             scope["path"] = MISSING
             return self._admitted(self._pages, scope)
