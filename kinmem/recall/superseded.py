@@ -183,31 +183,36 @@ def _cut(hits: list[Hit], found: Collection[str], limit: int) -> list[Hit]:
 
 def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:
     """Put each newer memory right before the first hit that it disputes, or leave it if it is
-    already before.
-
-    A fetched memory has no score, since the question did not find it; its confidence is that of the
-    disputed hit.
-    """
+    already before. One that the question did not find comes right behind the hit: it may be about
+    something else, or only seem to dispute it."""
     by_id = {hit.memory.id: hit for hit in hits}
     ordered: dict[str, Hit] = {}
 
     def add(hit: Hit, before: frozenset[str]) -> None:
         id = hit.memory.id
         other = newer.get(id)
-        if other is not None and other.id not in ordered and other.id not in before:
-            first = by_id.get(other.id) or replace(
-                hit,
-                memory=other,
-                score=0.0,
-                reasons=Reasons(),
-                excerpt=None,
-                part=None,
-                newer=None,
-                is_fetched=True,
-            )
+        is_due = other is not None and other.id not in ordered and other.id not in before
+        if other is not None and is_due and other.id in by_id:
+            first = by_id[other.id]
             add(replace(first, weak=first.weak and hit.weak), before | {id})
         ordered.setdefault(id, hit)
+        if other is not None and is_due and other.id not in by_id:
+            add(_fetched(other, hit), before | {id})
 
     for hit in hits:
         add(hit, frozenset())
     return list(ordered.values())
+
+
+def _fetched(memory: Memory, disputed: Hit) -> Hit:
+    """Return the newer memory as a hit without a score, as likely as the one that it disputes."""
+    return replace(
+        disputed,
+        memory=memory,
+        score=0.0,
+        reasons=Reasons(),
+        excerpt=None,
+        part=None,
+        newer=None,
+        is_fetched=True,
+    )

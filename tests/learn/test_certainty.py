@@ -149,7 +149,7 @@ def test_the_newer_one_takes_no_place_from_what_answered(judged, clock):
     assert hit.score > 0
 
 
-def test_a_newer_one_that_was_not_found_has_no_score_of_its_own(judged, clock):
+def test_a_newer_one_that_was_not_found_stands_behind_and_has_no_score_of_its_own(judged, clock):
     older, newer = told(judged, clock, *LIKELY[0])
     [answered] = judged.recall(LIKELY[0][0], limit=1).hits
     others = [judged.memorize(said).id for said in ("Tea is at four.", "Mia plays chess.")]
@@ -158,9 +158,9 @@ def test_a_newer_one_that_was_not_found_has_no_score_of_its_own(judged, clock):
 
     hits = newer_first(answer, judged.store, Filters(), 3).hits
 
-    assert [hit.memory.id for hit in hits] == [newer, older, others[0]]
-    assert (hits[0].score, hits[0].why) == (0.0, {"newer": 1.0})
-    assert hits[1] == answered
+    assert [hit.memory.id for hit in hits] == [older, newer, others[0]]
+    assert (hits[1].score, hits[1].why) == (0.0, {"newer": 1.0})
+    assert hits[0] == answered
 
 
 @pytest.mark.parametrize(
