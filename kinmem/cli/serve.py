@@ -120,16 +120,18 @@ def _http_app(services: "Services", tokens: "Tokens", meters: "Meters | None") -
         middleware=[follow_roots(), *([CountedCalls(meters, names)] if meters else [])],
     )
     others = [*probes(services.check, meters), *routes(services.get, lanes)]
-    pages = None
+    pages, missing = None, None
     if chosen.web:
-        from kinmem.web.routes import web_routes
+        from kinmem.web import routes as of_page
 
         pages = _sessions(settings, bearer_of(settings, tokens))
-        others += web_routes(services.get, pages, lanes)
+        others += of_page.web_routes(services.get, pages, lanes)
+        missing = of_page.missing
     app = build_app(
         server,
         chosen.session_minutes * 60,
         others,
+        missing,
         stateless=bool(settings.general.store),
         sse=chosen.workers == 1,
     )
@@ -149,7 +151,7 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
     from kinmem.http.server import serve_pages
     from kinmem.http.tokens import tokens_of
     from kinmem.web.rest.api_routes import routes
-    from kinmem.web.routes import web_routes
+    from kinmem.web.routes import missing, web_routes
 
     log_to_stderr(settings.general.log_level)
     services = Services(settings)
@@ -163,6 +165,7 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
     tokens = tokens_of(settings)
     served = [*routes(services.get, lanes), *web_routes(services.get, pages, lanes)]
     app, verify = Starlette(routes=served), lambda token: token and tokens.verify(token)
+    app.router.default = missing
     serve_pages(app, settings, pages, verify, invite, services.close)
 
 

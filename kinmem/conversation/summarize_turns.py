@@ -244,7 +244,7 @@ def _worth(one: Wording, message: Message, *, is_open: bool) -> float:
 
 def _written(message: Message, text: str) -> str:
     """Write a line: - [2026-06-15] Ana: I leave tomorrow (16 June 2026)."""
-    text = Dates(text, message.said_at).written_out
+    text = Dates(text[:LONGEST], message.said_at).written_out + text[LONGEST:]
     if len(text) > LONGEST:
         text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
     return f"- [{message.said_at:%Y-%m-%d}] {who(message)}: {text}"

@@ -30,13 +30,14 @@ def build_app(
     server: MCPServer[Any],
     idle_seconds: float,
     others: Sequence[BaseRoute],
+    missing: ASGIApp | None = None,
     most_sessions: int = MOST_SESSIONS,
     *,
     stateless: bool = False,
     sse: bool = True,
 ) -> ASGIApp:
-    """Return the application for one server; `others` are routes besides those of MCP. `stateless`:
-    streamable HTTP has no sessions."""
+    """Return the application for one server; `others` are routes besides those of MCP, `missing`
+    answers where nothing is. `stateless`: streamable HTTP has no sessions."""
     # The SDK compares prefixes, and checks nothing on other addresses; the guard is stricter.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     streamable = server.streamable_http_app(
@@ -46,12 +47,14 @@ def build_app(
         max_sessions=None,
         transport_security=unchecked,
     )
-    routes: list[BaseRoute] = [Route("/sse", _no_sse)]
+    routes = [*streamable.routes, *others]
     if sse:
         of_sse = server.sse_app(max_request_body_size=BODY_BYTES, transport_security=unchecked)
-        routes = list(of_sse.routes)
-    routes = [*streamable.routes, *routes, *others]
+        routes += of_sse.routes
+    else:
+        routes.append(Route("/sse", _no_sse))
     app = Starlette(routes=routes, lifespan=lambda _: server.session_manager.run())
+    app.router.default = missing or app.router.default
     if stateless:
         return WithoutSessions(app)
     return WithRoom(app, server.session_manager, most_sessions)

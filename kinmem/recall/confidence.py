@@ -124,6 +124,8 @@ SHARE_IF_WEAK = 0.2
 # below it is shown as weak. Of LoCoMo's and BEAM's questions 1.6 % fall below, of questions about
 # another of their conversations 34 and 14 % (at .2 none and none; at 3.0 2.4 %, 55 and 22 %).
 OF_TURNS = 2.0
+# Up to this bar; a higher setting counts as it is.
+MOST_OF_TURNS = 0.5
 # A hit that is this many times less likely than the bar only fills the list. That holds for one of
 # our 304 answers and for two of five other hits; among turns and by words alone it would hold for
 # too many answers.
@@ -159,23 +161,24 @@ def judge(
     looks_back = question.was is not None and gave_way  # they use the words of that time
     in_talk = was_said or looks_back or any(one.turn for one in told)
     is_weak = found.scale is None or in_talk or language_of(question.text) != "en"
-    bar = settings.abstain_below * _share(hits, question, found, is_weak)
+    bar = _bar(hits, question, found, settings.abstain_below, is_weak=is_weak)
     if not settings.abstain or found.by_time or any(_is_vouched(hit, question) for hit in hits):
         bar = 0.0
     least = 0.0 if is_weak or question.was else bar / FILLER
     return confidences, max(confidences, default=1.0) < bar, least
 
 
-def _share(hits: Sequence[Scored], question: "Question", found: Found, is_weak: bool) -> float:
-    """Return the fraction of the bar that applies to these hits; `is_weak`: the features say
-    little."""
+def _bar(
+    hits: Sequence[Scored], question: "Question", found: Found, setting: float, *, is_weak: bool
+) -> float:
+    """Return the chance below which recall abstains; `is_weak`: the features say little."""
     if found.scale is None:
-        return SHARE_IF_WEAK
+        return setting * SHARE_IF_WEAK
     if any(hit.candidate.id.startswith(TURN) for hit in hits):
-        return OF_TURNS
+        return max(setting, min(setting * OF_TURNS, MOST_OF_TURNS))
     if any(hit.reasons.judge is not None for hit in hits):
-        return IF_READ if language_of(question.text) == "en" else IF_READ_ELSEWHERE
-    return SHARE_IF_WEAK if is_weak else 1.0
+        return setting * (IF_READ if language_of(question.text) == "en" else IF_READ_ELSEWHERE)
+    return setting * (SHARE_IF_WEAK if is_weak else 1.0)
 
 
 def weak_last(hits: Sequence[Hit], abstained: bool, least: float) -> list[Hit]:

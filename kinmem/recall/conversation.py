@@ -42,7 +42,7 @@ from kinmem.recall.weigh import weigh
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.store.sessions import Learned
-from kinmem.text import content_words
+from kinmem.text import UNSPACED, content_words
 
 # Fraction of the best turn's score from which a memory counts as an answer and is placed before all
 # turns: with .9, .95 and .98, recall@10 was 83.7, 85.1 and 86.1 % on one conversation of LoCoMo,
@@ -52,8 +52,9 @@ FIRST = 0.95
 SHOWN_TOKENS = 200
 # The same of the question that a turn answers, which is shown as its context.
 ASKED_TOKENS = 50
-# Least chance of a reply that is a hit because of its question: of 14 questions in three languages
-# 9 had been asked before in other words (.41 to .99); the nearest of the others came to .34.
+# Least chance of a reply that is a hit because of its question, and of a word or two: of 14
+# questions in three languages 9 had been asked before in other words (.41 to .99); the nearest of
+# the others came to .34.
 ASKS_THE_SAME = 0.25
 # Multiple of the limit: how many turns are checked for whether they may be shown.
 LOOKED_AT = 3
@@ -92,10 +93,13 @@ class Conversation:
         if not found.candidates:
             return answer
         ranked = self._ranked(found, sought)[: LOOKED_AT * limit]
-        replies = replies_to(ranked, self._store.transcript, meaning.embedder)
+        replies = replies_to(
+            ranked, self._store.transcript, meaning.embedder, sought.filters, sought.session
+        )
         ranked, found = with_replies(ranked, found, replies)
         tellable, messages = self._tellable(ranked, sought, replies)
-        kept = trim(tellable, limit, self._settings)
+        # A question whose reply is told makes room for another turn.
+        kept = trim(tellable, limit + len(replies), self._settings)
         confidences, abstained, least = judge(kept, sought.question, found, self._settings)
         is_answered = any(not hit.weak for hit in answer.hits)
         faintest = self._settings.abstain_below * SHARE_IF_WEAK
@@ -108,7 +112,7 @@ class Conversation:
             hit = replace(hit, weak=hit.weak or abstained)
             if chance >= least and not _gives_order(one.candidate, message, hit):
                 turns.append((message, hit))
-        turns = without_answered(turns, replies)
+        turns = without_answered(turns, replies)[:limit]
         if not turns:
             return replace(answer, abstained=not is_answered)
         hits = merged(answer.hits, turns, limit)
@@ -125,12 +129,13 @@ class Conversation:
     ) -> Hit:
         """Return a turn as a hit, with its question if it is a reply. It is weak if it only asks,
         says nothing by itself, or was found by its question, which hardly asks the same."""
-        is_weak = only_asks(message.text) or _says_nothing(one.candidate, words)
-        question = None
+        is_weak, question = only_asks(message.text), None
         if reply is not None:
             was_found_by_it = one.candidate.content != message.text
             is_weak |= was_found_by_it and chance < ASKS_THE_SAME
             question = passage(reply.question, words, ASKED_TOKENS) or reply.question
+        elif chance < ASKS_THE_SAME:
+            is_weak |= _is_short_and_apart(one.candidate, words)
         memory = as_memory(message, self._store.kin, question)
         told = passage(message.text, words, SHOWN_TOKENS)
         return Hit(memory, one.score, one.reasons, told, confidence=chance, weak=is_weak)
@@ -199,7 +204,10 @@ def applies(filters: Filters) -> bool:
 
 def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit: int) -> list[Hit]:
     """Return the best of both, at most `limit`: first the memories that answer, in their order,
-    then the rest by score, and last the turns that only ask and so answer nothing."""
+    then the rest by score, and last the turns that only ask and so answer nothing.
+
+    A memory that was learned from a reply is as sure as the reply: "Oak" says little alone.
+    """
     scores = {hit.memory.id: _score(hit) for hit in memories}
     told = {
         (hit.memory.session, turn, _role(hit.memory)): hit.memory.id
@@ -207,13 +215,17 @@ def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit:
         for turn in hit.memory.turns
     }
     others: list[Hit] = []
+    sure: dict[str, float] = {}
     for message, hit in turns:
         repeated = told.get((message.session, message.turn, message.role))
         if repeated is None:
             scores[hit.memory.id] = hit.score
             others.append(hit)
-        else:
-            scores[repeated] = max(scores[repeated], hit.score)
+            continue
+        scores[repeated] = max(scores[repeated], hit.score)
+        if hit.memory.source_context and not hit.weak:
+            sure[repeated] = max(hit.confidence, sure.get(repeated, 0.0))
+    memories = [_as_sure(hit, sure.get(hit.memory.id)) for hit in memories]
     enough = FIRST * max((hit.score for hit in others if not hit.weak), default=0.0)
     first = [hit for hit in memories if scores[hit.memory.id] >= enough and not hit.weak][:limit]
     ids = {hit.memory.id for hit in first}
@@ -222,25 +234,31 @@ def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit:
     return (first + rest)[:limit]
 
 
+def _as_sure(hit: Hit, chance: float | None) -> Hit:
+    if chance is None or chance < hit.confidence:
+        return hit
+    return replace(hit, confidence=chance, weak=False)
+
+
 def _gives_order(candidate: Candidate, message: Message, hit: Hit) -> bool:
-    """Return whether what would be shown of a doubtful turn reads as an order to a model: the turn,
-    or what it replies to."""
+    """Return whether what would be shown reads as an order to a model: a doubtful turn, or what any
+    turn replies to."""
+    is_own, asked = message.role == "user", hit.memory.source_context
+    if asked is not None and order_in(asked, own=not is_own) is not None:
+        return True
     if candidate.trust == 1:
         return False
-    is_own = message.role == "user"
-    asked = hit.memory.source_context or ""
-    shown = ((hit.excerpt or message.text, is_own), (asked, not is_own))
-    return any(order_in(text, own=own) is not None for text, own in shown)
+    return order_in(hit.excerpt or message.text, own=is_own) is not None
 
 
-def _says_nothing(candidate: Candidate, asked: Collection[str]) -> bool:
+def _is_short_and_apart(candidate: Candidate, asked: Collection[str]) -> bool:
     """Return whether it is a word or two, and neither they nor what was said around them has a word
-    of the question ("OK", "Great!")."""
-    said = content_words(candidate.content[:SHORT_CHARACTERS])
-    if len(said) > SHORT or len(candidate.content) > SHORT_CHARACTERS:
+    of the question ("OK", "Great!"). Unspaced scripts tell nothing about the number of words."""
+    if len(candidate.content) > SHORT_CHARACTERS or UNSPACED.search(candidate.content):
         return False
+    said = content_words(candidate.content)
     around = content_words(candidate.source_context or "")
-    return not set(asked) & {*said, *around}
+    return len(said) <= SHORT and not set(asked) & {*said, *around}
 
 
 def _says_more(candidate: Candidate, asked: Collection[str]) -> bool:

@@ -1,8 +1,8 @@
 """Replies to questions among the turns: "Oak, please" says nothing without what was asked.
 
 Somebody who asks again is answered by what was said the first time. So a short reply stands where
-its question is found, and is judged together with it. Whether it answers at all ("Let me check")
-tells a logistic regression over both vectors, if one was learned for the embedder.
+its question is found, and is judged together with it. A logistic regression over both vectors
+decides whether it answers at all ("Let me check" does not), if one was learned for the embedder.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kinmem.language import only_asks
 from kinmem.llm.base import Calibration, Embedder
-from kinmem.models import TURN, Candidate, Found, Hit, Scored, Vector
+from kinmem.models import TURN, Candidate, Filters, Found, Hit, Scored, Vector
 from kinmem.models.turns import Message
 from kinmem.recall.confidence import QUESTION_MARKS
 from kinmem.store.sessions import Transcript
@@ -38,12 +38,18 @@ class Reply(NamedTuple):
 Replies = Mapping[str, Reply]
 
 
-def replies_to(ranked: Sequence[Scored], transcript: Transcript, embedder: Embedder) -> Replies:
+def replies_to(
+    ranked: Sequence[Scored],
+    transcript: Transcript,
+    embedder: Embedder,
+    filters: Filters,
+    session: str | None,
+) -> Replies:
     """Return the short replies to those turns that ask for what the reply tells."""
     said = {one.candidate.id: one.candidate.content for one in ranked}
     replies = {
         id_of(message): Reply(asked, said[asked], message)
-        for asked, message in transcript.replies(said).items()
+        for asked, message in transcript.replies(said, filters, session).items()
         if len(message.text) <= LONGEST
     }
     if not replies:

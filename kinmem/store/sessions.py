@@ -297,9 +297,11 @@ class Transcript(Vectored, Protocol):
         """Return messages by id, which is "turn:" and the number of the message."""
         ...
 
-    def replies(self, ids: Collection[str]) -> dict[str, Message]:
-        """Return what was said next in the same session, by the id of what came before. The last
-        message of a session has no reply."""
+    def replies(
+        self, ids: Collection[str], filters: Filters, session: str | None = None
+    ) -> dict[str, Message]:
+        """Return what somebody else said next in the same session, by the id of what came before.
+        Limits and what is left out are as in `search`."""
         ...
 
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:

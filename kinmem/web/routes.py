@@ -63,8 +63,7 @@ CACHED = {"Cache-Control": "private, max-age=86400"}
 def web_routes(
     service_for: ServiceFor, sessions: Sessions, lanes: Lanes | None = None
 ) -> list[BaseRoute]:
-    """Return the routes of all views, for the sessions that the guard lets in. They come behind all
-    others: the last says that an address is no page."""
+    """Return the routes of all views, for the sessions that the guard lets in."""
     pages = _Pages(service_for, sessions, lanes or Lanes())
     routes: list[BaseRoute] = [
         Route(LOGIN, pages.login, methods=["GET", "POST"]),
@@ -78,7 +77,7 @@ def web_routes(
         routes += [_read(pages, view, path, show) for path, show in reading.items()]
         routes += [_acted(pages, view, path, act, "write") for path, act in view.actions.items()]
         routes += [_acted(pages, view, path, act, "admin") for path, act in view.owner.items()]
-    return [*routes, Route("/{anything:path}", _missing, methods=["GET"])]
+    return routes
 
 
 def _read(pages: "_Pages", view: View, path: str, show: Show) -> Route:
@@ -212,14 +211,16 @@ class _Pages:
         return response
 
 
-async def _missing(request: Request) -> Response:
+async def missing(scope: Connection, receive: Receive, send: Send) -> None:
     """Answer for an address that nothing else is at: people see a page, programs an error."""
-    if "text/html" not in request.headers.get("accept", ""):
-        return refusal(404, "not_found", f"nothing is at {request.url.path}")
-    language = chosen(request.headers.get("accept-language"))
-    told = language.text("problem.address")
-    shown = Shown("problem.html", {"problem": "problem.404", "told": told}, 404)
-    return _sealed(bare(shown, language, _theme(request)))
+    request = Request(scope)
+    if "text/html" in request.headers.get("accept", ""):
+        language = chosen(request.headers.get("accept-language"))
+        told = {"problem": "problem.404", "told": language.text("problem.address")}
+        answer = _sealed(bare(Shown("problem.html", told, 404), language, _theme(request)))
+    else:
+        answer = refusal(404, "not_found", f"nothing is at {request.url.path}")
+    await answer(scope, receive, send)
 
 
 def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:

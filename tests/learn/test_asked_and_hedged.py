@@ -38,7 +38,8 @@ def test_a_question_is_kept_as_one_that_hardly_matters(service: Service, text: s
         *("I live in Graz, right?", "Who is on call? Tom is.", "Remember that I live in Graz?"),
         *("I'm allergic to nuts, what can I eat?", "Ich bin Vegetarier, was kann ich kochen?"),
         *("J'habite à Lille, quel musée visiter ?", "Vivo en Lima, ¿qué me recomiendas?"),
-        "我住在北京，周末去哪里玩？",
+        *("我住在北京，周末去哪里玩？", "Which train should I take, as I live in Graz now?"),
+        "What should I cook, since my daughter is allergic to peanuts?",
     ],
 )
 def test_what_states_something_is_no_question(service: Service, text: str) -> None:

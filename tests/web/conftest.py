@@ -23,7 +23,7 @@ from kinmem.http.server import bearer_of
 from kinmem.http.tokens import Bearer, Scope, Tokens
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.web.routes import SEGMENTS, web_routes
+from kinmem.web.routes import SEGMENTS, missing, web_routes
 from kinmem.web.views import review_queue
 
 CHROMIUM = os.environ.get("KINMEM_TEST_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -75,9 +75,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     listening = socket.create_server(("127.0.0.1", 0))
     port = listening.getsockname()[1]
     sessions = Sessions(home, port, bearer_of(settings, Tokens(home)), SEGMENTS)
-    app = Guard(
-        Starlette(routes=web_routes(services.get, sessions)), [], lambda token: None, sessions
-    )
+    pages = Starlette(routes=web_routes(services.get, sessions))
+    pages.router.default = missing
+    app = Guard(pages, [], lambda token: None, sessions)
     config = uvicorn.Config(app, log_config=None, ws="none", lifespan="off")
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)

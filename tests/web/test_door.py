@@ -270,8 +270,14 @@ def test_the_server_over_http_shows_the_page_only_if_asked_to(tmp_path: Path) ->
         ):
             client.post("/login", data={"token": token})
             served[web] = [client.get(path).status_code for path in ("/memories", "/mcp")]
+            # What a program asks does not depend on the page.
+            known = {"Authorization": f"Bearer {token}"}
+            served[web] += [
+                client.request(method, path, headers=known).status_code
+                for method, path in (("POST", "/mcp/"), ("GET", "/sse/"), ("POST", "/register"))
+            ]
 
-    assert served == {"on": [200, 401], "off": [401, 401]}
+    assert served == {"on": [200, 401, 307, 307, 404], "off": [401, 401, 307, 307, 404]}
 
 
 def test_the_growth_counts_by_day(site: Site) -> None:

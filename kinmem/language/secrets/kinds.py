@@ -254,11 +254,13 @@ OTHER_ANCHORS = ("-u", *LOG_IN)
 """Of what has no name: curl -u; and of what is got into: the wifi."""
 BESIDE = 120
 """Characters in which a sentence names what stands in it."""
-BORDER = late(r"\n|(?<=[.!])\s")
+BORDER = late(r"\n|(?<=[.!?])\s")
 NAMES_ONE = late(
-    rf"(?<![^\W_])(?:{'|'.join([*_TABLES['password_names'], *_TABLES['log_in_names']])})",
+    rf"(?<![^\W_])(?:{'|'.join(_TABLES['password_names'])}"
+    rf"|(?:{'|'.join(_TABLES['log_in_names'])})(?![^\W_]))",
     re.IGNORECASE,
 )
+"""Names of passwords go on into compounds, those of a log-in do not: signing."""
 WITHIN_WORDS = frozenset(_TABLES["within_words"])
 """Those that may stand behind a letter: apikey."""
 

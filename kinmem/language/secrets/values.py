@@ -39,8 +39,9 @@ _SIGN_WITHIN = late(r"(?<=[^\W_])[!#$%&*+^_~.@?-]+(?=[^\W_])")
 """Between letters and digits."""
 _ODD_SIGN = late("[!&$]")
 """A sign that stands in few names."""
-_OF_NO_NAME = late("[!#$%&*+^]")
-"""Flask-Argon2, EC2-Instanz and Flask-Login==0.5.0 stand in sentences about passwords."""
+_OF_NO_NAME = late("[!#$%&*^]")
+"""Flask-Argon2, EC2-Instanz, 2.4GHz+5GHz and Flask-Login==0.5.0 stand in sentences about
+passwords."""
 _ADDRESS = late(r"[/\\]|://|@[\w-]+\.|^[\w.-]+:\d+$|\.[A-Za-z]{1,5}$|^\.|^-|^\d[\d.,:/%-]*\w{0,5}$")
 _VERSION = late(r"[vV]?[A-Za-z]*[-_.]?\d+(?:[.-]\d+)*[A-Za-z]{0,4}")
 """Argon2, SHA-256, utf8, Python3.12, web113: a name and its number."""

@@ -122,13 +122,22 @@ def _found(
     """From where to where in the plain text a time is told, and which one."""
     speech, tense = _spoken(language), _tense(text, plain, language)
     times = list(_times(text, plain, language, today, tense))
+    beside = [other for other, *_ in times if other.meaning in RELATIVE]
     for anchor, last, stretch in times:
         if speech.not_before.match(plain.text, last.end) or plain.text[last.end :][:2] == " (":
             continue
-        beside = [other for other, *_ in times if other.meaning in RELATIVE]
-        told = tense if not beside else _tense_without(beside, anchor, text, plain, language)
+        told = tense
+        if 0 < len(beside) <= MOST_BESIDE and anchor.meaning in BY_TENSE:
+            told = _tense_without(beside, anchor, text, plain, language)
         if stretch is not None and _is_sure(anchor, plain, speech, told):
             yield anchor.start, last.end, stretch
+
+
+BY_TENSE = frozenset({"weekday", "in units"})
+"""What is sure by the tense of its text; see _is_sure."""
+MOST_BESIDE = 8
+"""Times of their own beside such a one. The tense of a text with more, which goes on for long, is
+read once."""
 
 
 def _times(

@@ -59,8 +59,10 @@ SEARCH = f"""
     WHERE {{allowed}} AND {IS_OVER}
     """
 REPLIES = f"""
-    SELECT {OF_TURN}, n.turn FROM turn_neighbours n JOIN turns m ON m.id = n.next
-    WHERE n.turn {IN_NUMBERS}
+    SELECT {OF_TURN}, n.turn FROM turn_neighbours n
+    JOIN turns m ON m.id = n.next JOIN turns asked ON asked.id = n.turn
+    WHERE n.turn {IN_NUMBERS} AND {{allowed}} AND {IS_OVER}
+        AND (m.role != asked.role OR coalesce(m.speaker, '') != coalesce(asked.speaker, ''))
     """
 # What became of what was learned from turns or repeated in them, and what lies in the bin.
 LEARNED = f"""
@@ -213,8 +215,12 @@ class SqlTranscript:
         found = readable(rows, message_of, "turns", self._database.damage)
         return {_id(message.id): message for message in found}
 
-    def replies(self, ids: Collection[str]) -> dict[str, Message]:
-        rows = self._database.rows(REPLIES, _of(ids))
+    def replies(
+        self, ids: Collection[str], filters: Filters, session: str | None = None
+    ) -> dict[str, Message]:
+        allowed, bound = _conditions(filters, session)
+        wanted = {**bound, **_of(ids), "recent": time_text(self._files.clock() - OPEN)}
+        rows = self._database.rows(REPLIES.format(allowed=allowed or "TRUE"), wanted)
         found = readable(rows, _reply, "turns", self._database.damage)
         return {_id(turn): message for turn, message in found}
 
