@@ -42,8 +42,12 @@ from tests.sweeps import rounds
 
 
 @pytest.fixture
-def store_of(postgres_url: str, clock: MovableClock) -> Iterator[Callable[[str], Store]]:
-    """Opens the memory of a Kin, each time anew, as another process would; all share one server."""
+def store_of(
+    postgres_url: str, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], Store]]:
+    """Opens the memory of a Kin, each time anew, as another process would; all share one server,
+    whatever tests before have left open."""
+    monkeypatch.setattr(Server, "_open", {})
     with ExitStack() as opened:
         yield lambda kin: opened.enter_context(closing(PostgresStore(postgres_url, kin, clock)))
 
