@@ -1,9 +1,9 @@
 """Stage 9: order superseded memories, and memories in conflict, relative to what replaced them.
 
 If the question is about a past time, what held then comes first (former_first, stage 9). Of two
-memories in an open conflict, of which only one can hold, the newer comes first (newer_first); that
-runs after stage 12, in pipeline.py, since a review may settle a conflict while the answer is
-cached.
+memories in an open conflict, of which only one can hold, the newer comes first if the question
+found both, else right behind the older (newer_first); that runs after stage 12, in pipeline.py,
+since a review may settle a conflict while the answer is cached.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -150,8 +150,8 @@ def _line(id: str, heirs: Mapping[str, str | None]) -> list[str]:
 
 
 def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> Answer:
-    """Mark each disputed hit and put the newer memory before it, which is fetched if it fits the
-    filters. Answers about a given moment are left alone."""
+    """Mark each disputed hit and put the newer memory beside it (see _ordered), which is fetched if
+    it fits the filters. Answers about a given moment are left alone."""
     told = answer.hits
     if not told or filters.as_of is not None:
         return answer
