@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinmem.language.lexicon import lexicon, word_class
+from kinmem.language.lexicon import either, lexicon, word_class
 from kinmem.language.secrets.values import (
     COMMON,
     FIRST_UNSPACED,
@@ -22,6 +22,7 @@ from kinmem.language.secrets.values import (
     is_id_number,
     is_in_groups,
     is_made_up,
+    is_mixed,
     is_odd,
     is_random,
     is_short,
@@ -121,6 +122,26 @@ def _is_said_with_digits(found: re.Match[str]) -> bool:
     return any(map(str.isdigit, found["secret"])) and _is_said(found)
 
 
+def _is_answered(found: re.Match[str]) -> bool:
+    """Password? Sommer2024! What stands alone behind the question for it answers it."""
+    if not found["password"]:
+        return _is_said(found)
+    value = bare(found["secret"])
+    return is_strong(value) and not stands_for_one(value)
+
+
+def _is_pointed_at(found: re.Match[str]) -> bool:
+    """The password used to be hunter22, but now it's Tr0ub4dor: a pronoun, or now, stands for the
+    name; what follows is a value by its form, or since the name's own first value was."""
+    value = bare(found["secret"])
+    if stands_for_one(value):
+        return False
+    if is_mixed(value):
+        return True
+    old = bare(found["old"] or "")
+    return is_random(old) and is_random(value)
+
+
 def _is_beside_its_name(found: re.Match[str]) -> bool:
     """The NAS has had the same password for years, Sommer!Regen8: what nobody would write but as a
     password, in a sentence that names one or says how to get in."""
@@ -128,6 +149,8 @@ def _is_beside_its_name(found: re.Match[str]) -> bool:
     if not is_odd(value) or stands_for_one(value):
         return False
     text, (start, end) = found.string, found.span("secret")
+    if DETERMINED.search(text, max(0, start - BESIDE), start):  # the Fritz!Box7590
+        return False
     before = BORDER.split(text[max(0, start - BESIDE) : start])[-1]
     behind = BORDER.split(text[end : end + BESIDE])[0]
     return any(NAMES_ONE.search(part) for part in (before, behind))
@@ -138,6 +161,8 @@ SAID: Mapping[str, Callable[[re.Match[str]], bool]] = {
     "said": _is_said,
     "said_with_digits": _is_said_with_digits,
     "named": _is_named,
+    "answered": _is_answered,
+    "pointed_at": _is_pointed_at,
     "beside_its_name": _is_beside_its_name,
     "stands_alone": lambda found: not stands_for_one(found["secret"]),
 }
@@ -261,6 +286,8 @@ NAMES_ONE = late(
     re.IGNORECASE,
 )
 """Names of passwords go on into compounds, those of a log-in do not: signing."""
+DETERMINED = late(rf"(?<![^\W_])(?:{either('determiners')})\s\Z", re.IGNORECASE)
+"""Before a thing, never before a password."""
 WITHIN_WORDS = frozenset(_TABLES["within_words"])
 """Those that may stand behind a letter: apikey."""
 

@@ -24,6 +24,7 @@ from kinmem.language.secrets.values import (
     bare,
     is_account,
     is_random,
+    is_token,
     numbers,
     stands_for_one,
 )
@@ -257,6 +258,8 @@ def _is_key(kind: Kind, value: str) -> bool:
         return False
     if kind.name == "credentials in a URL":
         return not stands_for_one(value)
+    if kind.name == "token in the path of a URL":
+        return is_token(value)
     return is_random(value)
 
 

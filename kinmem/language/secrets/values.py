@@ -32,6 +32,7 @@ _COUNTED = late(r"\d{1,2}[\u3040-\u9fff\uac00-\ud7af]")
 """10文字以上: how many, in scripts without spaces."""
 _SYMBOL = late(r"[!@#$%^&*+=?]")
 _MEASURE = late(r"[\d.,/:x-]+[a-zA-Zµ%°/²³]{0,6}")
+SHORTEST_TOKEN, DIGITS_OF_A_TOKEN = 12, 3
 SHORTEST_NUMBER, OF_AN_ACCOUNT = 4, 6
 """Digits."""
 _SHORTEST_MADE_UP = 8
@@ -66,6 +67,19 @@ def is_random(value: str) -> bool:
         any(map(str.isdigit, value))
         and any(map(str.isalpha, value))
         and len(set(value)) >= _DIFFERENT
+    )
+
+
+def is_token(value: str) -> bool:
+    """Whether a part of it is what only a machine writes: no title of a page has such a word."""
+    return any(
+        len(part) >= SHORTEST_TOKEN
+        and (
+            sum(map(str.isdigit, part)) >= DIGITS_OF_A_TOKEN
+            or all(any(map(kind, part)) for kind in (str.isdigit, str.isupper, str.islower))
+        )
+        and is_random(part)
+        for part in re.split(r"[^A-Za-z0-9]", value)
     )
 
 
@@ -147,6 +161,11 @@ def is_made_up(value: str) -> bool:
 def is_odd(value: str) -> bool:
     """Whether it is made up with a sign that stands in no name: a stricter is_made_up."""
     return is_made_up(value) and _OF_NO_NAME.search(value) is not None
+
+
+def is_mixed(value: str) -> bool:
+    """Whether it mixes what passwords mix, and is no name: Tr0ub4dor, unlike Python3 or web113."""
+    return is_strong(value) and any(map(str.isdigit, value)) and not _is_a_name(value.rstrip(".:?"))
 
 
 def _is_a_name(value: str) -> bool:
