@@ -8,6 +8,7 @@ Patterns of several lines are joined; <signs> in them stand for the lists of tha
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kinmem.language.lexicon import either, lexicon, word_class
@@ -142,6 +143,12 @@ def _is_pointed_at(found: re.Match[str]) -> bool:
     return is_random(old) and is_random(value)
 
 
+@lru_cache(maxsize=1)
+def _determined() -> re.Pattern[str]:
+    """What stands before a thing, never before a password. A function, since hooks do without."""
+    return re.compile(rf"(?<![^\W_])(?:{either('determiners')})\s\Z", re.IGNORECASE)
+
+
 def _is_beside_its_name(found: re.Match[str]) -> bool:
     """The NAS has had the same password for years, Sommer!Regen8: what nobody would write but as a
     password, in a sentence that names one or says how to get in."""
@@ -149,7 +156,7 @@ def _is_beside_its_name(found: re.Match[str]) -> bool:
     if not is_odd(value) or stands_for_one(value):
         return False
     text, (start, end) = found.string, found.span("secret")
-    if DETERMINED.search(text, max(0, start - BESIDE), start):  # the Fritz!Box7590
+    if _determined().search(text, max(0, start - BESIDE), start):  # the Fritz!Box7590
         return False
     before = BORDER.split(text[max(0, start - BESIDE) : start])[-1]
     behind = BORDER.split(text[end : end + BESIDE])[0]
@@ -286,8 +293,6 @@ NAMES_ONE = late(
     re.IGNORECASE,
 )
 """Names of passwords go on into compounds, those of a log-in do not: signing."""
-DETERMINED = late(rf"(?<![^\W_])(?:{either('determiners')})\s\Z", re.IGNORECASE)
-"""Before a thing, never before a password."""
 WITHIN_WORDS = frozenset(_TABLES["within_words"])
 """Those that may stand behind a letter: apikey."""
 
