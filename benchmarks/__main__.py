@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks import pairs
 from benchmarks.report import Table, Target, as_json, machine, targets_table
 from kinmem.settings import load
-from kinmem.wiring.pick_models import embedder_named
+from kinmem.wiring.open_memory import embedder_named
 
 BENCHMARKS = (
     *(

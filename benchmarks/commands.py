@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.report import Table, Target
 from kinmem.learn.screen import Gate
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_models, embedder_named
+from kinmem.wiring.open_memory import chat_models, embedder_named
 
 FILE = Path(__file__).parent.parent / "training" / "commands" / "commands-1.jsonl"
 SHORT = 60

@@ -13,8 +13,7 @@ from kinmem.llm.base import Embedder, warm
 from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.wiring.open_home import open_store
-from kinmem.wiring.open_memory import open_service
-from kinmem.wiring.pick_models import chat_models
+from kinmem.wiring.open_memory import chat_models, open_service
 
 PREFIX = "kinmem-bench-"
 

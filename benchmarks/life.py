@@ -19,8 +19,8 @@ from benchmarks.report import Row, Table, Target
 from kinmem.models import Category, Chunks, Draft, Fate, Memory, Place, State, Tier
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.sqlite.store import SqliteStore
+from kinmem.upkeep.ageing import tier
 from kinmem.upkeep.lifecycle import retain
-from kinmem.upkeep.priority import tier
 from kinmem.upkeep.steps import UNLIMITED
 
 MEMORIES, CHANGED, ROUNDS = 10_000, 100, 7

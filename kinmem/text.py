@@ -261,3 +261,8 @@ def estimated_tokens(text: str) -> int:
         return (len(text) + 3) // 4
     wide = sum(1 for c in text if ord(c) > 0x2E7F)
     return wide + (len(text) - wide + 3) // 4
+
+
+def asks(text: str) -> bool:
+    """Whether a sentence ends as a question."""
+    return text.rstrip(' !."”)').endswith(("?", "？"))

@@ -31,7 +31,7 @@ from kinmem.models.turns import Message
 from kinmem.recall.expand import imagined, variations
 from kinmem.recall.question import rewritten
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_model
+from kinmem.wiring.open_memory import chat_model
 
 CASES = Path(__file__).parent / "prompt_cases"
 SAID = datetime(2026, 6, 15, 12, tzinfo=UTC)

@@ -1,7 +1,7 @@
 """The tables of docs/rest.md."""
 
 from kinmem.web.rest.api_routes import ENDPOINTS
-from kinmem.web.rest.change_stream import ENDPOINT
+from kinmem.web.rest.streams import ENDPOINT
 
 
 def endpoints() -> str:

@@ -19,8 +19,7 @@ from kinmem.llm.base import warm
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite import connection
-from kinmem.wiring.open_memory import open_service
-from kinmem.wiring.pick_models import chat_models
+from kinmem.wiring.open_memory import chat_models, open_service
 from tests.networks import Remembered
 from tests.new_files import NewFiles
 from tests.sweeps import WHOLE

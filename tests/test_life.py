@@ -10,7 +10,7 @@ import pytest
 
 from kinmem.models import Hit, Memory, State
 from kinmem.service import Service
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
 from tests.sweeps import WHOLE, rounds, sample
 

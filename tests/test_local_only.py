@@ -11,7 +11,7 @@ import pytest
 
 from kinmem.errors import ConfigError
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_models, embedders
+from kinmem.wiring.open_memory import chat_models, embedders
 
 REPOSITORY = Path(__file__).parent.parent
 REMOTE = {

@@ -8,7 +8,7 @@ from mcp import Client
 from mcp.types import TextContent
 from pydantic import BaseModel, Field, ValidationError
 
-from kinmem.http.argument_errors import OTHER_WORDS, in_short, nearest
+from kinmem.http.refusals import OTHER_WORDS, in_short, nearest
 from kinmem.mcp.protocol import build
 from kinmem.mcp.tools import tools
 from kinmem.service import Service

@@ -19,7 +19,7 @@ from kinmem.llm.scripted import ScriptedModel
 from kinmem.mcp.protocol import build
 from kinmem.models import State
 from kinmem.service import Service
-from kinmem.wiring.pick_models import chat_models
+from kinmem.wiring.open_memory import chat_models
 from tests.conftest import MovableClock
 from tests.language.test_instructions import POISON
 from tests.sweeps import sample

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from benchmarks.tool_choice import LEAST, chosen, requests
 from kinmem.mcp.tools import tools
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_model
+from kinmem.wiring.open_memory import chat_model
 
 MODEL = os.environ.get("KINMEM_MODEL")
 """Read here: no test has settings from outside."""

@@ -10,7 +10,7 @@ from kinmem.errors import ConfigError, ModelError
 from kinmem.learn.findings import Findings
 from kinmem.llm.base import ChatModels
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_models
+from kinmem.wiring.open_memory import chat_models
 from tests.llm.model_server import ModelServer
 
 Models = Callable[..., ChatModels]

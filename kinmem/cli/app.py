@@ -8,11 +8,9 @@ from kinmem.cli import (
     admin_commands,
     backup_commands,
     client_commands,
-    conversation_commands,
     document_commands,
     memory_commands,
     recall_commands,
-    store_commands,
     transfer_commands,
 )
 from kinmem.cli import options as take
@@ -29,7 +27,6 @@ for part in (
     memory_commands,
     document_commands,
     recall_commands,
-    conversation_commands,
     client_commands,
     admin_commands,
     transfer_commands,
@@ -38,8 +35,8 @@ for part in (
 app.add_typer(admin_commands.kins, name="kin", rich_help_panel=admin_commands.PANEL)
 app.add_typer(backup_commands.backups, name="backup", rich_help_panel=backup_commands.PANEL)
 app.add_typer(admin_commands.tokens, name="token", rich_help_panel=admin_commands.PANEL)
-app.add_typer(store_commands.stores, name="store", rich_help_panel=store_commands.PANEL)
-app.add_typer(store_commands.keys, name="key", rich_help_panel=store_commands.PANEL)
+app.add_typer(admin_commands.stores, name="store", rich_help_panel=admin_commands.PANEL)
+app.add_typer(admin_commands.keys, name="key", rich_help_panel=admin_commands.PANEL)
 
 
 @app.callback(invoke_without_command=True)

@@ -18,7 +18,7 @@ from kinmem.models import Event, Memory
 if TYPE_CHECKING:
     from kinmem.service import Service
     from kinmem.undo.undo import Undone
-    from kinmem.upkeep.priority import Vitals
+    from kinmem.upkeep.ageing import Vitals
 
 GROUPS = {
     "what": "id category subject source_context tags language title description",

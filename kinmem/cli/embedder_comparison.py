@@ -30,8 +30,7 @@ from kinmem.settings import RecallSettings, Settings
 from kinmem.store.base import Store
 from kinmem.text import UNSPACED, count_words
 from kinmem.upkeep.embed import Embed
-from kinmem.wiring.open_memory import scratch_store
-from kinmem.wiring.pick_models import embedder_named
+from kinmem.wiring.open_memory import embedder_named, scratch_store
 
 # Memories that are compared. A provider receives, and is paid for, all of them.
 MOST = 1000

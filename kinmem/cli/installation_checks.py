@@ -20,7 +20,7 @@ from kinmem.http.tokens import is_loopback, tokens_of
 from kinmem.settings import Settings
 from kinmem.settings.trust import warnings
 from kinmem.wiring.open_home import lock_told
-from kinmem.wiring.pick_models import asks_network, chat_models, embedders
+from kinmem.wiring.open_memory import asks_network, chat_models, embedders
 
 if TYPE_CHECKING:
     from kinmem.llm.base import Embedder

@@ -20,8 +20,7 @@ from kinmem.text import content_words, in_first_person
 from kinmem.upkeep.entities_and_tags import topics
 from kinmem.upkeep.review import read_live
 from kinmem.upkeep.steps import StepName
-from kinmem.wiring.open_memory import open_service
-from kinmem.wiring.pick_models import asks_network, embedders
+from kinmem.wiring.open_memory import asks_network, embedders, open_service
 
 if TYPE_CHECKING:
     from kinmem.llm.base import Embedder

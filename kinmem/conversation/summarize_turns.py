@@ -1,6 +1,6 @@
 """Summarises old turns: by a model, or by their most informative sentences.
 
-Sentences are judged as in learning (language/talk/wording.py), always with the same result. Nothing
+Sentences are judged as in learning (language/talk/prose.py), always with the same result. Nothing
 is reworded: a line is what somebody said, with who and when, and with dates beside relative days.
 """
 
@@ -16,7 +16,7 @@ from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import ROLES
 from kinmem.models.turns import Message, Snapshot
-from kinmem.text import clean, estimated_tokens
+from kinmem.text import asks, clean, estimated_tokens
 
 LEAST_TOKENS = 1500
 # A summary has at most this fraction (1/50) of the model's window, but may have LEAST_TOKENS.
@@ -230,12 +230,12 @@ def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
 def _worth(one: Wording, message: Message, *, is_open: bool) -> float:
     """Return the worth of a sentence; 0: not worth a line."""
     if message.role != "user":
-        return 0.0 if one.asks or one.is_offer else OF_ASSISTANT * one.telling
+        return 0.0 if asks(one.text) or one.is_offer else OF_ASSISTANT * one.telling
     if one.is_small_question:
         return 0.0
     worth = min(one.telling, MOST_TELLING) + Weight(one.text).evidence(message.who)
     appraisal = appraise(one.text)
-    if one.asks or appraisal.asks_help:
+    if asks(one.text) or appraisal.asks_help:
         worth += OPEN if is_open else WANTED if message.speaker in (None, *ROLES) else UNWANTED
     if worth <= 0:
         return 0.0

@@ -27,20 +27,18 @@ if TYPE_CHECKING:
     from kinmem.language.change.clash import Clash
     from kinmem.language.change.vetoes import Period, Periods, claim
     from kinmem.language.names.names import join_knowledge, knowledge, names_by_capitals, names_in
-    from kinmem.language.names.relation_names import inverse_relation, stored_relation
+    from kinmem.language.names.relations import inverse_relation, stored_relation
     from kinmem.language.orders import may_be_orders, order_hints, order_in
-    from kinmem.language.pairs import Pair
+    from kinmem.language.pairs import Pair, unproved
     from kinmem.language.same.atoms import atoms
     from kinmem.language.same.echo import Echoes
-    from kinmem.language.same.proof import unproved
     from kinmem.language.same.similarity import Kinship, Ladder, content_hash, normalised
     from kinmem.language.secrets.secrets import redact, secret_kinds, without_private
     from kinmem.language.sentence_borders import sentences
     from kinmem.language.sought import FollowUp, answer_test
     from kinmem.language.summaries import summary
-    from kinmem.language.talk.prose import Prose
+    from kinmem.language.talk.prose import Prose, Wording
     from kinmem.language.talk.statements import Statement
-    from kinmem.language.talk.wording import Wording
     from kinmem.language.talk.worth import Judgement, Setting, appraise, kinds, only_asks
     from kinmem.language.time.when import Dates, Interval
     from kinmem.language.weight import TIMES, UNIMPORTANT, Weight, keywords
@@ -48,18 +46,16 @@ if TYPE_CHECKING:
 _MODULES = {
     "time.when": "Dates Interval",
     "names.names": "join_knowledge knowledge names_by_capitals names_in",
-    "names.relation_names": "inverse_relation stored_relation",
-    "talk.prose": "Prose",
+    "names.relations": "inverse_relation stored_relation",
+    "talk.prose": "Prose Wording",
     "talk.statements": "Statement",
-    "talk.wording": "Wording",
     "talk.worth": "Judgement Setting appraise kinds only_asks",
     "weight": "TIMES UNIMPORTANT Weight keywords",
     "same.atoms": "atoms",
     "same.similarity": "Kinship Ladder content_hash normalised",
     "change.clash": "Clash",
     "change.vetoes": "Period Periods claim",
-    "pairs": "Pair",
-    "same.proof": "unproved",
+    "pairs": "Pair unproved",
     "same.echo": "Echoes",
     "orders": "may_be_orders order_hints order_in",
     "secrets.secrets": "redact secret_kinds without_private",

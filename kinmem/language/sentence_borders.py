@@ -8,8 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from kinmem.language.lexicon import word_class
-from kinmem.language.vocabulary import PRONOUNS
+from kinmem.language.lexicon import PRONOUNS, word_class
 from kinmem.text import STOP_WORDS, language_of, late
 
 # A mark with closing quotes or brackets before white space, or a line end. Chinese and Japanese

@@ -14,9 +14,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kinmem.language.lexicon import word_class
+from kinmem.language.lexicon import (
+    FUNCTION_WORDS,
+    MODALS,
+    NEGATORS,
+    PAST,
+    QUANTITIES,
+    TENSES,
+    word_class,
+)
 from kinmem.language.sentence_borders import sentences
-from kinmem.language.vocabulary import FUNCTION_WORDS, MODALS, NEGATORS, PAST, QUANTITIES, TENSES
 from kinmem.models import ROLES, Category
 from kinmem.text import STOP_WORDS, late, words
 

@@ -21,7 +21,6 @@ from kinmem.language import (
     UNIMPORTANT,
     Dates,
     Weight,
-    Wording,
     appraise,
     content_hash,
     only_asks,
@@ -45,7 +44,7 @@ from kinmem.models import (
 )
 from kinmem.models.places import place_of, spoken_of
 from kinmem.store.base import Store
-from kinmem.text import late
+from kinmem.text import asks, late
 from kinmem.validation import (
     checked_category,
     checked_confidence,
@@ -254,7 +253,7 @@ def describe(outcome: Stored, memory: Memory) -> Stored:
         outcome = replace(outcome, reason=HELD.format(why=why))
     if outcome.id != memory.id:
         return outcome
-    may_ask = memory.importance == OF_QUESTION or Wording(memory.content).asks
+    may_ask = memory.importance == OF_QUESTION or asks(memory.content)
     is_question = may_ask and only_asks(memory.content)
     reason = outcome.reason or (READS_AS_QUESTION if is_question else None)
     return replace(outcome, reason=reason, category=memory.category, importance=memory.importance)

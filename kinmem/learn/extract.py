@@ -35,7 +35,7 @@ from kinmem.llm.base import Judge
 from kinmem.llm.naming import Naming
 from kinmem.models import CATEGORIES, ROLES, Entity, Note
 from kinmem.models.turns import Message
-from kinmem.text import count_content_words
+from kinmem.text import asks, count_content_words
 
 # Characters at the end of the message before: a question comes last.
 LOOKED_AT = 800
@@ -97,7 +97,7 @@ def _of_program(
     statements = [
         (Statement(text.strip(), max(0, message.text.find(text.strip()))), type)
         for text, type in texts
-        if not Wording(text).asks
+        if not asks(text)
     ][:MOST]
     sentences = [Sentence(part, Setting()) for part, _ in statements]
     judged = judgements(sentences, message, None, judge)
@@ -116,7 +116,7 @@ def _asked(last: Message) -> Question | None:
     if len(end) < len(last.text):
         end = "".join(sentences(end)[1:])
     parts = Prose(end).statements
-    asked = next((part.text for part in reversed(parts) if Wording(part.text).asks), None)
+    asked = next((part.text for part in reversed(parts) if asks(part.text)), None)
     if asked is None or Wording(asked).is_small_question:
         return None
     if last.role == "assistant" and Wording(asked).is_offer:
@@ -145,7 +145,7 @@ def _belongs(sentence: KeptSentence, group: Sequence[KeptSentence], talk: Talk) 
     if talk.person:
         between = range(last.at + 1, sentence.at)
         gap = sentence.statement.start - last.statement.end
-        is_parted = any(at in talk.unkept or Wording(talk.parts[at].text).asks for at in between)
+        is_parted = any(at in talk.unkept or asks(talk.parts[at].text) for at in between)
         return gap <= BRIDGED and not is_parted
     if sentence.at != last.at + 1 or sentence.category != last.category:
         return False
@@ -216,7 +216,7 @@ def _context(talk: Talk, group: Sequence[KeptSentence]) -> Question | None:
 
 
 def _asks_help(text: str) -> bool:
-    return Wording(text).asks or appraise(text).asks_help
+    return asks(text) or appraise(text).asks_help
 
 
 def _joined(context: Question | None, dates: Sequence[str]) -> str | None:

@@ -22,7 +22,7 @@ from kinmem.language import (
 from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Category
 from kinmem.models.turns import Message
-from kinmem.text import UNSPACED, words
+from kinmem.text import UNSPACED, asks, words
 
 # Sentences of a user's message that are read, half of them at either end: what people paste stands
 # between their own words. The others are found in the conversation only.
@@ -175,7 +175,7 @@ def _may_state(text: str) -> bool:
     wording = Wording(text)
     if wording.asking_to_keep:
         return True
-    return not (wording.asks or wording.is_quotation) and bool(words(text))
+    return not (asks(text) or wording.is_quotation) and bool(words(text))
 
 
 def _setting(at: int, talk: Talk) -> Setting:

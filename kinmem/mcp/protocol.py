@@ -27,8 +27,8 @@ from kinmem import __version__
 from kinmem.clock import moment
 from kinmem.conversation.sanitize import inert, inert_conversation, inert_values
 from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound
-from kinmem.http.argument_errors import in_short
 from kinmem.http.lanes import Lanes, ServiceFor
+from kinmem.http.refusals import in_short
 from kinmem.mcp.calls import current_call, identify, keep_to_scope, suggest_tools
 from kinmem.mcp.knowledge_answers import Explored, Graph, Timeline
 from kinmem.mcp.tool_answers import Memory, Wire

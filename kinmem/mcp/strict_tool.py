@@ -28,7 +28,7 @@ from typing_extensions import get_type_hints
 
 from kinmem.conversation.sanitize import inert
 from kinmem.errors import InvalidInput, KinmemError
-from kinmem.http.argument_errors import in_short, object_in
+from kinmem.http.refusals import in_short, object_in
 from kinmem.mcp.calls import current_call
 from kinmem.mcp.tool_answers import Answer
 

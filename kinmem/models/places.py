@@ -9,9 +9,7 @@ memories: see `same_place`.
 
 import os
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -23,24 +21,6 @@ FREE = ("event", "activity")
 SHORTEST_NAME = 4
 # Bytes to read of the .git file that a worktree has instead of a folder.
 POINTER_BYTES = 4096
-
-_working_in: ContextVar[str | None] = ContextVar("kinmem_place", default=None)
-
-
-@contextmanager
-def working_in(place: str | None) -> Iterator[None]:
-    """Set the current place for everything done inside the block, worker threads it starts
-    included."""
-    token = _working_in.set(place)
-    try:
-        yield
-    finally:
-        _working_in.reset(token)
-
-
-def worked_in() -> str | None:
-    """Return the place that the client of the current call named, or None if it named none."""
-    return _working_in.get()
 
 
 def place_of(folder: str | None) -> str | None:

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from threading import Lock
 
 from kinmem.backup.backups import Backups
 from kinmem.backup.erasure import ErasesInBackups
@@ -22,7 +22,7 @@ from kinmem.llm.base import ChatModel, ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters, Memory, Note, Progress
 from kinmem.models.draft import is_document
-from kinmem.models.places import meant, named, same_place, worked_in
+from kinmem.models.places import meant, named, same_place
 from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
@@ -30,7 +30,7 @@ from kinmem.store.base import Store
 from kinmem.store.memory import SHORT
 from kinmem.text import clean
 from kinmem.undo.undo import Undo
-from kinmem.upkeep.background import Background, Work
+from kinmem.upkeep.background import Background, LongCalls, Work
 from kinmem.upkeep.cycle import Cycle, Outbox
 from kinmem.upkeep.embed import Indexing, Transcribe
 from kinmem.upkeep.entities_and_tags import tag_these
@@ -41,6 +41,25 @@ from kinmem.upkeep.summarize_memories import summarize_these
 from kinmem.validation import Border
 
 PLACE_BYTES = 4096
+
+
+_working_in: ContextVar[str | None] = ContextVar("kinmem_place", default=None)
+
+
+@contextmanager
+def working_in(place: str | None) -> Iterator[None]:
+    """Set the current place for everything done inside the block, worker threads it starts
+    included."""
+    token = _working_in.set(place)
+    try:
+        yield
+    finally:
+        _working_in.reset(token)
+
+
+def worked_in() -> str | None:
+    """Return the place that the client of the current call named, or None if it named none."""
+    return _working_in.get()
 
 
 class CurrentPlace:
@@ -200,30 +219,6 @@ class Ground:
     def bin_time(self) -> timedelta:
         """How long a forgotten memory can be restored."""
         return timedelta(days=self.settings.general.purge_days)
-
-
-class LongCalls:
-    """Counts calls that may take longer than a memory stays open without being called."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._count = 0
-
-    def __bool__(self) -> bool:
-        return self._count > 0
-
-    @contextmanager
-    def one(self) -> Iterator[None]:
-        """Count one during the block."""
-        self._add(1)
-        try:
-            yield
-        finally:
-            self._add(-1)
-
-    def _add(self, count: int) -> None:
-        with self._lock:
-            self._count += count
 
 
 @dataclass(frozen=True, slots=True)

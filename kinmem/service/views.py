@@ -22,8 +22,8 @@ from kinmem.service.components import Ground
 from kinmem.store.history import EPOCH, Position
 from kinmem.store.memory import newer_of
 from kinmem.text import folded, storable
+from kinmem.upkeep.ageing import Vitals, vitals
 from kinmem.upkeep.lifecycle import Forecast, forecast
-from kinmem.upkeep.priority import Vitals, vitals
 from kinmem.validation import MOST_LISTED, Time, checked_count, checked_text
 
 # Entities that are searched for a prefix.

@@ -1,10 +1,12 @@
-"""The background worker: one thread for each open Kin, and the work it does."""
+"""The background worker: one thread for each open Kin, the work it does, and the calls that keep a
+Kin open as long."""
 
 import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 
@@ -13,9 +15,9 @@ from kinmem.errors import KinmemError, ModelError
 from kinmem.settings.heap import give_back
 from kinmem.settings.memory_settings import Prune
 from kinmem.store.base import Store
+from kinmem.upkeep.ageing import purge
 from kinmem.upkeep.cycle import Cycle
 from kinmem.upkeep.embed import Indexing
-from kinmem.upkeep.purge import purge
 from kinmem.upkeep.steps import UNLIMITED, Budget
 
 logger = logging.getLogger(__name__)
@@ -171,6 +173,30 @@ class Background:
             return False
         self._failed = False
         return more
+
+
+class LongCalls:
+    """Counts calls that may take longer than a memory stays open without being called."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Count one during the block."""
+        self._add(1)
+        try:
+            yield
+        finally:
+            self._add(-1)
+
+    def _add(self, count: int) -> None:
+        with self._lock:
+            self._count += count
 
 
 class Work:

@@ -11,13 +11,12 @@ from kinmem.llm.naming import Naming
 from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.upkeep.ageing import drop_turns, prune, purge, recalibrate, tier
 from kinmem.upkeep.consolidate import consolidate, everywhere
 from kinmem.upkeep.entities_and_tags import entities, tag
 from kinmem.upkeep.join import compress, join
 from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.link import link
-from kinmem.upkeep.priority import recalibrate, tier
-from kinmem.upkeep.purge import drop_turns, prune, purge
 from kinmem.upkeep.steps import Budget, Step, Work
 from kinmem.upkeep.summarize_memories import summarize
 

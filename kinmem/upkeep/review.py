@@ -24,8 +24,8 @@ from kinmem.models import (
 from kinmem.models.retention import Fading, retention
 from kinmem.store.base import Store
 from kinmem.text import count_content_words, folded
+from kinmem.upkeep.candidates import pairs
 from kinmem.upkeep.issues import MOST_ASKED, Refused, findings_of, issue_of, which_holds
-from kinmem.upkeep.similar_pairs import pairs
 
 # More would keep the caller waiting for minutes; the summary says so if the limit was reached.
 MOST_READ = 5000
@@ -70,7 +70,7 @@ def review(
     first, then what rules find, then what only the model finds; refused issues never come again.
     Pairs are found by the vector index; memories without a vector are compared by their text alone.
     `duplicate` is the cosine of duplicates, if not the one the embedder is calibrated for. The
-    `judge` reads the first of them (see similar_pairs.py). If the model fails, the summary says so,
+    `judge` reads the first of them (see candidates.py). If the model fails, the summary says so,
     and only rules are used.
     """
     wanted = Filters(subject=filters.subject, scope=filters.scope, states=LIVE)

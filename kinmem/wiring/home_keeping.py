@@ -26,7 +26,7 @@ from kinmem.store.sqlite.encryption import (
 )
 from kinmem.store.sqlite.snapshot import SqliteHome
 from kinmem.wiring.open_home import open_backups, open_store
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from kinmem.cli.installation_checks import Check
 from kinmem.cli.memory_checks import life
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.service import Service
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 from tests.cli.conftest import Kinmem
 from tests.conftest import MovableClock
 

@@ -11,7 +11,7 @@ from kinmem.llm.base import Embedder
 from kinmem.models import Chunks, Passage
 from kinmem.settings import load
 from kinmem.store.sql.document_rows import joined
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 from tests.documents.files import HANDBOOK, pdf
 from tests.growth import assert_linear
 

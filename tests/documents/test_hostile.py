@@ -11,7 +11,7 @@ from kinmem.documents.read import read
 from kinmem.errors import Unreadable
 from kinmem.settings import load
 from kinmem.store.sql.document_rows import joined
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 from tests.documents.files import pdf
 from tests.sweeps import rounds
 

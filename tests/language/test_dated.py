@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.time.dated import day_of_event, relative_dates
-from kinmem.language.time.when import Dates
+from kinmem.language.time.dated import relative_dates
+from kinmem.language.time.when import Dates, day_of_event
 from kinmem.service import Service
 from tests.conftest import MovableClock
 

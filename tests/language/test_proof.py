@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinmem.language import sentences
-from kinmem.language.same.proof import unproved
+from kinmem.language.pairs import unproved
 from tests.growth import assert_linear
 
 SOURCES = (

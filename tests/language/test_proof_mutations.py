@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from kinmem.language import sentences
-from kinmem.language.same.proof import unproved
+from kinmem.language.pairs import unproved
 
 TEXTS = {
     "en": "Ana pays 40 euros a month for the gym in Lyon. Tom never eats fish. Lea runs 8 km twice a"

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.names.relation_names import (
+from kinmem.language.names.relations import (
     INVERSES,
     SYMMETRIC,
     inverse_relation,
+    relations,
     stored_relation,
 )
-from kinmem.language.names.relations import relations
 from kinmem.models import Relation
 from tests.growth import assert_linear
 

@@ -9,7 +9,7 @@ import pytest
 from kinmem.mcp import tool_answers
 from kinmem.models import Memory
 from kinmem.service import Service
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 
 
 def test_what_is_told_at_once_gives_way_to_what_was_told_after_it(service: Service) -> None:

@@ -15,7 +15,7 @@ from kinmem.models.turns import Message
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.validation import Border
-from kinmem.wiring.pick_models import chat_models, embedder_named
+from kinmem.wiring.open_memory import chat_models, embedder_named
 from tests.sweeps import rounds, sample
 
 UNSEEN = Path(__file__).parents[2] / "training" / "talk" / "mixed.jsonl"

@@ -22,8 +22,7 @@ from kinmem.recall.search import choose
 from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring.open_memory import open_service
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders, open_service
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
 from tests.llm.provider_shapes import ShapedProvider

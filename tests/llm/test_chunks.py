@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinmem.llm.prompts import OVERLAP, SIZE, chunks_of
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from kinmem.errors import ModelError
 from kinmem.llm.judge import FOLDER, MOST_PIECES, BuiltinJudge
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_models
+from kinmem.wiring.open_memory import chat_models
 
 MOVES = [
     ("I live in Graz.", "We got the keys to the new flat in Linz yesterday, moving in next week!"),

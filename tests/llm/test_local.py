@@ -21,7 +21,7 @@ from kinmem.llm.deadline import Once
 from kinmem.llm.local_models import DEFAULT, LocalEmbedder, LocalReranker
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_models, embedder_named
+from kinmem.wiring.open_memory import chat_models, embedder_named
 from tests.sweeps import WHOLE
 
 onnx = pytest.importorskip("onnx")

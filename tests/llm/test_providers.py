@@ -14,7 +14,7 @@ from kinmem.learn.findings import Findings
 from kinmem.llm.base import Embedder
 from kinmem.llm.providers import PROVIDERS, provider_of
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_model, chat_models, embedders
+from kinmem.wiring.open_memory import chat_model, chat_models, embedders
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
 from tests.llm.model_server import ModelServer

@@ -11,7 +11,7 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Reranker
 from kinmem.llm.deadline import FAILURES
 from kinmem.settings import load
-from kinmem.wiring.pick_models import chat_models
+from kinmem.wiring.open_memory import chat_models
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
 from tests.llm.provider_shapes import Scored, ShapedProvider

@@ -14,7 +14,7 @@ from kinmem.models import Answer, Vectors
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring.pick_models import chat_models
+from kinmem.wiring.open_memory import chat_models
 
 FACTS = [
     ("Our production database runs in Frankfurt", "Where does the production database run?"),

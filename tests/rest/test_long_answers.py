@@ -14,14 +14,14 @@ from kinmem.errors import KinmemError, StoreError
 from kinmem.http import lanes
 from kinmem.http.lanes import UnderWay
 from kinmem.service.views import Changes
-from kinmem.web.rest import change_stream
+from kinmem.web.rest import streams
 
 FOUND = Changes(frozenset({"memories"}), (), "1.1.1.1.1")
 
 
 def streamed(monkeypatch: pytest.MonkeyPatch, answers: list[Changes | KinmemError]) -> list[bytes]:
     """The lines of a stream whose looks are answered so."""
-    monkeypatch.setattr(change_stream, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(streams, "LOOK_SECONDS", 0.0)
 
     async def look(since: str) -> Changes:
         answer = answers.pop(0)
@@ -30,7 +30,7 @@ def streamed(monkeypatch: pytest.MonkeyPatch, answers: list[Changes | KinmemErro
         return answer
 
     async def lines(look: Callable[[str], Awaitable[Changes]]) -> list[bytes]:
-        return [line async for line in change_stream._told(FOUND, 3600.0, look)]
+        return [line async for line in streams._told(FOUND, 3600.0, look)]
 
     return anyio.run(lines, look)
 

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 import kinmem
-from kinmem.http import argument_errors
+from kinmem.http import refusals
 from kinmem.http.lanes import Lanes
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY
 from kinmem.web.rest.api_routes import ENDPOINTS, routes
@@ -329,14 +329,14 @@ def test_only_a_person_undoes_what_holds_a_memory_back(api: Api) -> None:
 
 def test_of_many_mistakes_a_few_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = list[str]()
-    monkeypatch.setattr(argument_errors, "nearest", lambda word, *_: compared.append(word))
+    monkeypatch.setattr(refusals, "nearest", lambda word, *_: compared.append(word))
     with pytest.raises(ValidationError) as caught:
         Question.model_validate({f"unknown_{n}": 1 for n in range(5000)})
 
-    told = argument_errors.in_short(caught.value, list(Question.model_fields), Question)
+    told = refusals.in_short(caught.value, list(Question.model_fields), Question)
 
-    assert told.count("there is no argument") == argument_errors.MOST_TOLD - 1  # one is missing
-    assert len(compared) <= 2 * argument_errors.MOST_READ
+    assert told.count("there is no argument") == refusals.MOST_TOLD - 1  # one is missing
+    assert len(compared) <= 2 * refusals.MOST_READ
 
 
 def test_a_batch_is_repeated_whatever_its_key_and_its_bad_items(api: Api) -> None:

@@ -26,10 +26,10 @@ from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.memory_rows import FIELDS, indexed, row_of, time_text
 from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.memory_index import ChunkVectors
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.store.sqlite.vec_tables import ChunkVectors
 from tests.backups import backups_of, before_upgrade
 from tests.conftest import MovableClock
 from tests.keys import IS_ENCRYPTED, raw

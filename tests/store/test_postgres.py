@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, settings
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store, this_process
-from kinmem.store.postgres import pooled_server, postgres_statements, schema_versions, server_wide
+from kinmem.store.postgres import pooled_server, postgres_statements, schema, server_wide
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
-from kinmem.store.postgres.schema_versions import latest, prepare
+from kinmem.store.postgres.schema import latest, prepare
 from kinmem.store.postgres.server_wide import ServerWide
 from kinmem.store.sqlite.store import SqliteStore
 from tests import postgres
@@ -755,7 +755,7 @@ def test_every_table_of_kins_is_under_forced_policies_and_keyed_by_the_kin() -> 
 
 def test_two_processes_may_make_the_role_at_the_same_moment(postgres_url: str) -> None:
     role = "kinmem_of_a_race"
-    made = schema_versions.ROLE_MADE.replace(schema_versions.ROLE, role)
+    made = schema.ROLE_MADE.replace(schema.ROLE, role)
     with psycopg.connect(postgres_url) as one, psycopg.connect(postgres_url) as other:
         one.execute(made)
         with ThreadPoolExecutor(1) as pool:
@@ -881,10 +881,10 @@ def test_a_schema_is_made_once_however_many_open_it_at_once() -> None:
 
 def test_a_schema_of_the_first_version_is_upgraded(monkeypatch: pytest.MonkeyPatch) -> None:
     url = f"{postgres.database_url()}&schema=kinmem_first"
-    all_scripts = schema_versions.scripts()
+    all_scripts = schema.scripts()
     with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
         try:
-            monkeypatch.setattr(schema_versions, "scripts", lambda: all_scripts[:1])
+            monkeypatch.setattr(schema, "scripts", lambda: all_scripts[:1])
             with closing(PostgresStore(url, "ana")) as first:
                 number = number_of_kin(first)
             monkeypatch.undo()

@@ -20,7 +20,7 @@ from kinmem.service import Service
 from kinmem.store.base import Store
 from kinmem.upkeep.consolidate import consolidate
 from kinmem.upkeep.join import compress
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 
 OF_AN_ASSISTANT = {
     "channel": "extraction",

@@ -11,8 +11,7 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Memory, State
-from kinmem.upkeep.priority import expected, recalibrate
-from kinmem.upkeep.purge import prune
+from kinmem.upkeep.ageing import expected, prune, recalibrate
 from kinmem.upkeep.steps import UNLIMITED, Budget, Lease
 from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
 

@@ -19,7 +19,7 @@ from kinmem.models.turns import Run
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
 from tests.upkeep.conftest import Bench, all_of_it, shown
 

@@ -10,7 +10,7 @@ from kinmem.models import State
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
 
 NEAR = {"KINMEM_COMPRESS": "on", "KINMEM_COMPRESS_SIMILARITY": 0.5}

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from kinmem.models import Entity, Knowledge, State
+from kinmem.upkeep.ageing import tier
 from kinmem.upkeep.link import PER_MEMORY, TOGETHER, link
-from kinmem.upkeep.priority import tier
 from kinmem.upkeep.steps import UNLIMITED, Budget
 from tests.upkeep.conftest import Bench
 

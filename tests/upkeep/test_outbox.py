@@ -11,7 +11,7 @@ from kinmem.llm.scripted import ScriptedModel
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
 
 Asked = Callable[[str], Any]

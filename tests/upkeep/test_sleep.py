@@ -21,7 +21,7 @@ from kinmem.store.sqlite.disk import COUNTED
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.upkeep import cycle
 from kinmem.upkeep.steps import NAMES, Budget, leased
-from kinmem.wiring.pick_models import embedders
+from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
 
 

@@ -10,8 +10,8 @@ from kinmem.errors import InvalidInput
 from kinmem.models import Fate, Place, State
 from kinmem.store.sql.memory_rows import time_text
 from kinmem.store.sqlite.store import SqliteStore
+from kinmem.upkeep.ageing import tier
 from kinmem.upkeep.lifecycle import retain
-from kinmem.upkeep.priority import tier
 from kinmem.upkeep.steps import Budget
 from tests.upkeep.conftest import Bench
 

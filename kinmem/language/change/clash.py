@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal, NamedTuple
 
-from kinmem.language import vocabulary
+from kinmem.language import lexicon
 from kinmem.language.change.vetoes import CHANGED, Claim, claim, is_event, veto
 from kinmem.language.lexicon import word_class
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
@@ -168,9 +168,7 @@ def slot_of(before: Claim, now: Claim) -> Slot | None:
 
 def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> Slot | None:
     told = tuple(word for word in new if word not in CHANGED or word in known)
-    if {*known} & vocabulary.SUBJECTS != {*told} & vocabulary.SUBJECTS and {
-        *told
-    } & vocabulary.SUBJECTS:
+    if {*known} & lexicon.SUBJECTS != {*told} & lexicon.SUBJECTS and {*told} & lexicon.SUBJECTS:
         return None
     more = set(new) - set(known)
     changed = CHANGED & more - _AUXILIARIES
@@ -224,18 +222,18 @@ def _is_one_of_many(known: Words, before: str, slot: Sequence[str]) -> bool:
     several; what something is or where it is, it is alone."""
     said = known[: known.index(slot[0])]
     if said[-1] in _IS:
-        only = vocabulary.ONLY_ONES
+        only = lexicon.ONLY_ONES
         return not _RELATIVES.isdisjoint(said) and only.isdisjoint(said) or "have" in said
     at = said.index(before) if before else 0
     is_adjective = at > 0 and said[at - 1] in _IS
-    return is_adjective or vocabulary.PLACES.isdisjoint(said[at + 1 :])
+    return is_adjective or lexicon.PLACES.isdisjoint(said[at + 1 :])
 
 
 def _is_single(known: Words, before: str, lost: Sequence[str], ours: Atoms) -> bool:
     if not _RELATIVES.isdisjoint(known):
         return False  # one of many: my friend
     told = not _STATES.isdisjoint({form for word in known for form in forms(word)})
-    return told and before in vocabulary.SINGLE_VALUED and ours.dates.isdisjoint(lost)
+    return told and before in lexicon.SINGLE_VALUED and ours.dates.isdisjoint(lost)
 
 
 def _gaps(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, list[str], list[str]]]:
@@ -244,8 +242,8 @@ def _gaps(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, list[st
     return [(a, list(ours[a:b]), list(theirs[c:d])) for tag, a, b, c, d in found if tag != "equal"]
 
 
-_RELATIVES = vocabulary.PERSONS - vocabulary.PRONOUNS | {"son"}
-_STATES = vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS
+_RELATIVES = lexicon.PERSONS - lexicon.PRONOUNS | {"son"}
+_STATES = lexicon.STATE_VERBS | lexicon.PLAIN_VERBS
 _OF_ANY = late(r"(?i)(?:an?|some|eine?|une?|una?|uno|uma?|des) ")
 """Beginnings of what may be about another one each time: a customer."""
 _IS = word_class("copulas")
@@ -259,7 +257,7 @@ def _sort(said: Words, slot: Sequence[str], side: Atoms) -> Literal["amount", "n
     if any(word in amounts for word in slot):
         return "amount" if all(word in amounts for word in slot) else "word"
     at = said.index(slot[0])
-    named = at > 0 and said[at - 1] in vocabulary.PLACES | _IS
+    named = at > 0 and said[at - 1] in lexicon.PLACES | _IS
     return "name" if named and all(word in side.names for word in slot) else "word"
 
 
@@ -271,7 +269,7 @@ def _opening(words: Words, slot: Sequence[str]) -> str:
     """The preposition before it: in Bonn, on Monday."""
     at = words.index(slot[0])
     before = words[at - 1] if at else ""
-    return before if before in vocabulary.PLACES and before not in ("to", "auf", "à", "a") else ""
+    return before if before in lexicon.PLACES and before not in ("to", "auf", "à", "a") else ""
 
 
 def _content(words: Words | Sequence[str]) -> list[str]:
@@ -279,7 +277,7 @@ def _content(words: Words | Sequence[str]) -> list[str]:
 
 
 def _subjects(side: Atoms) -> frozenset[str]:
-    return frozenset(_ELIDED.get(word, word) for word in vocabulary.SUBJECTS & set(side.words))
+    return frozenset(_ELIDED.get(word, word) for word in lexicon.SUBJECTS & set(side.words))
 
 
 _ELIDED = {"j": "je"}

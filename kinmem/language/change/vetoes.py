@@ -13,7 +13,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from kinmem.language import vocabulary
+from kinmem.language import lexicon
 from kinmem.language.lexicon import by_language, either, pattern, word_class
 from kinmem.language.same.atoms import atoms, is_content
 from kinmem.text import folded, late, words
@@ -44,7 +44,7 @@ def is_event(text: str) -> bool:
     said = atoms(text).words
     done = any(
         (word in _DID or word.endswith("ed") and len(word) > 4)
-        and (is_content(last) or last in vocabulary.SUBJECTS)
+        and (is_content(last) or last in lexicon.SUBJECTS)
         and last not in _AUXILIARIES
         for last, word in zip(said, said[1:], strict=False)
     )
@@ -105,7 +105,7 @@ def _labels(text: str) -> Iterator[tuple[str, str]]:
             yield before, token
 
 
-_NO_LABELS = vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS | _AUXILIARIES
+_NO_LABELS = lexicon.STATE_VERBS | lexicon.PLAIN_VERBS | _AUXILIARIES
 """The limit is 600 requests: not the 600 of several."""
 
 

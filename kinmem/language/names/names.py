@@ -8,12 +8,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kinmem.language.names.relation_names import ENDS
-from kinmem.language.names.relations import SILENT, is_name, relations
+from kinmem.language.lexicon import FUNCTION_WORDS, MARKERS
+from kinmem.language.names.relations import ENDS, SILENT, is_name, relations
 from kinmem.language.same.amounts import NAMED_TIMES
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import KIN, KIN_ABROAD
-from kinmem.language.vocabulary import FUNCTION_WORDS, MARKERS
 from kinmem.models import ROLES, THE_USER, Entity, EntityType, Knowledge, Relation
 from kinmem.text import folded, late, words
 

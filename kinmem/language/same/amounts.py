@@ -56,34 +56,6 @@ def dates_in_iso(text: str) -> str:
 
 HALVES: Mapping[str, str] = lexicon("amounts")["halves"]
 """What tells before noon from after it."""
-_HOURS = "|".join(["sept", *(word for word, one in COUNTING.items() if one.isdecimal())])
-_SEPT = {"sept": "7"}
-"""Alone it is a month."""
-_OCLOCK = r"(?:uhr|heures?|h|horas?|ore|o'clock)"
-_TELLS_HOUR = late(rf"(?:[\d\s]{_OCLOCK}|{HALVES['a']}|{HALVES['p']})\b", re.IGNORECASE)
-_SPOKEN_HOUR = late(
-    rf"\b(?P<hour>\d{{1,2}}|{_HOURS})(?:\s?{_OCLOCK})?\s"
-    rf"(?:(?P<a>{HALVES['a']})|(?P<p>{HALVES['p']}))\b"
-    rf"|\b(?P<at>um|às|à|alle)\s(?P<hour2>\d{{1,2}})\s?{_OCLOCK}\b(?!\s?\d)",
-    re.IGNORECASE,
-)
-
-
-def hours_in_digits(text: str) -> str:
-    """The text with spoken hours as HH:MM: sept heures du soir is 19:00."""
-
-    def clock(found: re.Match[str]) -> str:
-        if found["at"]:
-            hour = int(found["hour2"])
-            return f"{found['at']} {hour:02}:00" if hour < 24 else found[0]
-        told = found["hour"].lower()
-        return (
-            time(_SEPT.get(told, COUNTING.get(told, told)), "p" if found["p"] else "a") or found[0]
-        )
-
-    return _SPOKEN_HOUR.sub(clock, text) if _TELLS_HOUR.search(text) else text
-
-
 CARDINALS = {word: int(value) for word, value in COUNTING.items() if value.isdecimal()}
 _LARGE = {word: int(value) for word, value in table("amounts", "large").items()}
 _JOINED = {word: int(value) for word, value in table("amounts", "joined").items()}

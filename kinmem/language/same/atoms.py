@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import chain, groupby, pairwise, product
 from os.path import commonprefix
 
-from kinmem.language import vocabulary
+from kinmem.language import lexicon
 from kinmem.language.same.lexemes import Kind, Lexeme, bare, lexemes
 from kinmem.text import UNSPACED
 
@@ -21,8 +21,8 @@ SHORT = 4
 """In a text of so few content words each decides what is said."""
 CACHED = 4000
 """Characters; a longer text is compared as a whole but seldom, and its atoms are large."""
-CIRCUMSTANCES = vocabulary.PLACES - vocabulary.CLAUSAL
-BEGINS_PHRASE = vocabulary.PLACES | vocabulary.PRONOUNS | vocabulary.LINKS
+CIRCUMSTANCES = lexicon.PLACES - lexicon.CLAUSAL
+BEGINS_PHRASE = lexicon.PLACES | lexicon.PRONOUNS | lexicon.LINKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ def _numbers(found: list[Lexeme]) -> frozenset[str]:
 
 def negations(words: Collection[str]) -> int:
     """How often they deny: ne pas and non mai are one."""
-    plain = sum(word in vocabulary.NEGATORS for word in words)
-    concord = sum(word in vocabulary.CONCORD for word in words)
+    plain = sum(word in lexicon.NEGATORS for word in words)
+    concord = sum(word in lexicon.CONCORD for word in words)
     return plain if {"no", "non", "não"} & set(words) else plain + concord
 
 
@@ -130,7 +130,7 @@ def contrast(a: str, b: str) -> Contrast:
 
 def is_content(word: str) -> bool:
     """Whether the word says something by itself."""
-    return word not in vocabulary.FUNCTION_WORDS
+    return word not in lexicon.FUNCTION_WORDS
 
 
 def opposed(lost: Collection[str], gained: Collection[str]) -> bool:
@@ -140,12 +140,12 @@ def opposed(lost: Collection[str], gained: Collection[str]) -> bool:
         beginning + word in there
         for here, there in ((lost, gained), (gained, lost))
         for word in here
-        for beginning in vocabulary.REVERSING
+        for beginning in lexicon.REVERSING
     )
 
 
 def _antonyms(words: Iterable[str]) -> set[tuple[int, bool]]:
-    table = vocabulary.OPPOSITES
+    table = lexicon.OPPOSITES
     return {
         side for word in words for stem in forms(word, "ed", "d") for side in table.get(stem, ())
     }
@@ -168,14 +168,14 @@ def _name(pair: Contrast) -> bool:
 
 def _person(pair: Contrast) -> bool:
     """Somebody else: my sister, my brother; I, Anna."""
-    persons = vocabulary.PERSONS
+    persons = lexicon.PERSONS
     lost, gained = persons & pair.lost.keys(), persons & pair.gained.keys()
     names = pair.left.names & pair.lost.keys(), pair.right.names & pair.gained.keys()
     return bool(lost and gained or lost and names[1] or gained and names[0])
 
 
 def _attribute(pair: Contrast) -> bool:
-    classes = vocabulary.ATTRIBUTES
+    classes = lexicon.ATTRIBUTES
     ours, theirs = (
         {classes[word] for word in words if word in classes} for words in (pair.lost, pair.gained)
     )
@@ -255,10 +255,10 @@ DIFFERS: dict[str, Callable[[Contrast], bool]] = {
     "opposite": lambda pair: opposed(pair.lost, pair.gained),
     "question": lambda pair: pair.left.question != pair.right.question,
     "person": _person,
-    "modality": lambda pair: pair.either_has(vocabulary.MODALS),
-    "tense": lambda pair: pair.either_has(vocabulary.TENSES),
-    "quantity": lambda pair: pair.either_has(vocabulary.QUANTITIES),
-    "place": lambda pair: pair.both_have(vocabulary.PLACES),
+    "modality": lambda pair: pair.either_has(lexicon.MODALS),
+    "tense": lambda pair: pair.either_has(lexicon.TENSES),
+    "quantity": lambda pair: pair.either_has(lexicon.QUANTITIES),
+    "place": lambda pair: pair.both_have(lexicon.PLACES),
     "attribute": _attribute,
     "form": _form,
     "order": _order,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 
-from kinmem.language import vocabulary
+from kinmem.language import lexicon
 from kinmem.language.lexicon import word_class, word_forms
 from kinmem.language.same.atoms import Atoms, Words, atoms, is_content, negations
 from kinmem.language.same.lexemes import bare, stem
@@ -12,7 +12,7 @@ from kinmem.language.same.similarity import normalised
 from kinmem.language.sentence_borders import sentences
 from kinmem.text import late
 
-NEGATING = vocabulary.NEGATORS | vocabulary.CONCORD
+NEGATING = lexicon.NEGATORS | lexicon.CONCORD
 SHORT = 4
 """So many words may be put beside a statement: on 8 May 2023, at home."""
 NEITHER = late(r"(?i)\b(?:neither|weder)\b(.{1,80}?)\b(?:nor|noch)\b")
@@ -38,11 +38,11 @@ FRONTED = 1
 """The phrase that a clause begins with; it ends at the subject."""
 FREE = word_class("free")
 MATTERING = (
-    (vocabulary.MODALS | vocabulary.TENSES | vocabulary.QUANTITIES | TURNING | NEVER.keys())
+    (lexicon.MODALS | lexicon.TENSES | lexicon.QUANTITIES | TURNING | NEVER.keys())
     - FREE
     - frozenset("was were had did".split())
 )
-VERBS = frozenset(map(stem, vocabulary.PLAIN_VERBS | vocabulary.STATE_VERBS))
+VERBS = frozenset(map(stem, lexicon.PLAIN_VERBS | lexicon.STATE_VERBS))
 LEADING = 2
 """Words at the beginning of a sentence that a part of it without a verb is said of."""
 SAME_BEGINNING, MORE_LETTERS = 4, 3
@@ -165,7 +165,7 @@ def _with_asides(parts: Sequence[Words], found: Atoms) -> Iterator[Words]:
     kept: list[Words] = []
     waiting: Words = ()
     for part in parts:
-        adds = part[0] in vocabulary.PLACES or all(word in exact for word in part)
+        adds = part[0] in lexicon.PLACES or all(word in exact for word in part)
         is_aside = adds and len(part) <= SHORT and NEGATING.isdisjoint(part)
         if is_aside and not kept:
             waiting += part
@@ -187,16 +187,16 @@ def _clause(said: Words, found: Atoms) -> Clause:
         tokens=tuple(_tokens(said, found)),
         subjects=frozenset(map(bare, subjects)),
         lead=frozenset(),
-        of_pronoun=not vocabulary.PRONOUNS.isdisjoint(said[: 1 + (said[0] in CONTRASTS)]),
+        of_pronoun=not lexicon.PRONOUNS.isdisjoint(said[: 1 + (said[0] in CONTRASTS)]),
     )
 
 
 def _without_time(said: Words, found: Atoms) -> Iterator[str]:
     """Without what a clause may begin with before its subject: on Monday, twice a year."""
-    timing = vocabulary.QUANTITIES | found.dates | found.numbers | {"on", "in", "at"}
+    timing = lexicon.QUANTITIES | found.dates | found.numbers | {"on", "in", "at"}
     rest = list(said)
     while rest and rest[0] in timing:
-        is_spanning = rest.pop(0) in vocabulary.QUANTITIES
+        is_spanning = rest.pop(0) in lexicon.QUANTITIES
         if is_spanning and rest and rest[0] not in found.names:
             rest.pop(0)
     return iter(rest)
@@ -208,16 +208,16 @@ def _tokens(said: Words, found: Atoms) -> Iterator[Token]:
     for at, word in enumerate(said):
         form = _form(word, before, said[at + 1] if at + 1 < len(said) else "", exact)
         is_subject = (
-            word in vocabulary.SUBJECTS or word in found.names and before not in vocabulary.PLACES
+            word in lexicon.SUBJECTS or word in found.names and before not in lexicon.PLACES
         )
         if word == COPULA or phrase == FRONTED and is_subject:
             phrase = 0
-        if word in vocabulary.PLACES and not form:
+        if word in lexicon.PLACES and not form:
             phrase = at + FRONTED
         elif form:
             stands_alone = word in found.dates or word.endswith("'s")
             is_name = word in found.names
-            place = before if is_name and before in vocabulary.PLACES - {GENITIVE} else ""
+            place = before if is_name and before in lexicon.PLACES - {GENITIVE} else ""
             yield Token(form, -at - 1 if stands_alone else phrase, place, is_name)
         before = word
 

@@ -7,7 +7,7 @@ words are about talking itself, in any order. Before a colon other words do as w
 import re
 from collections.abc import Iterator
 
-from kinmem.language import vocabulary
+from kinmem.language import lexicon
 from kinmem.language.lexicon import word_class
 from kinmem.language.same.lexemes import Lexeme, lexemes
 from kinmem.text import folded, late, words
@@ -27,11 +27,11 @@ _SHORT = word_class("talk_words")
 _SLIGHT = word_class("talk_slight")
 """What may stand in a lead-in and makes none: only I, you and I."""
 _FORGETS = late(r"(?:forget|vergess|vergiss|oubli|olvid|dimentic|esquec)\w*")
-_CARRYING = vocabulary.FUNCTION_WORDS | vocabulary.NEGATORS
+_CARRYING = lexicon.FUNCTION_WORDS | lexicon.NEGATORS
 _UNTRUE = word_class("untrue")
 _FACTS = _UNTRUE | {
     word
-    for word in (vocabulary.PERSONS - vocabulary.PRONOUNS).union(vocabulary.ATTRIBUTES)
+    for word in (lexicon.PERSONS - lexicon.PRONOUNS).union(lexicon.ATTRIBUTES)
     if word not in _SHORT | _SLIGHT and not _TALKS.fullmatch(word)
 }
 
@@ -94,7 +94,7 @@ def _leads_in(clause: str, *, label: bool = False) -> bool:
     said = [lexeme for lexeme in lexemes(clause) if lexeme.form and lexeme.form != "?"]
     if not 0 < len(said) <= LONGEST or not (label or any(map(_is_about_talking, said))):
         return False
-    denied = any(lexeme.form in vocabulary.NEGATORS for lexeme in said)
+    denied = any(lexeme.form in lexicon.NEGATORS for lexeme in said)
     if denied and not any(_FORGETS.fullmatch(folded(lexeme.form)) for lexeme in said):
         return False
     return all(_is_talk(lexeme) or label and _is_plain(lexeme) for lexeme in said)
@@ -113,4 +113,4 @@ def _is_about_talking(lexeme: Lexeme) -> bool:
 
 
 def _is_plain(lexeme: Lexeme) -> bool:
-    return lexeme.kind == "word" and lexeme.form not in _FACTS | vocabulary.TENSES
+    return lexeme.kind == "word" and lexeme.form not in _FACTS | lexicon.TENSES

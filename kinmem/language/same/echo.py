@@ -6,8 +6,21 @@ from functools import lru_cache
 from os.path import commonprefix
 from typing import NamedTuple
 
-from kinmem.language import vocabulary
-from kinmem.language.lexicon import lexicon, pattern, word_class, word_forms
+from kinmem.language.lexicon import (
+    CLAUSAL,
+    FUNCTION_WORDS,
+    MODALS,
+    NEGATORS,
+    PERSONS,
+    PLACES,
+    PRONOUNS,
+    QUANTITIES,
+    TENSES,
+    lexicon,
+    pattern,
+    word_class,
+    word_forms,
+)
 from kinmem.language.same import amounts, discourse
 from kinmem.language.same.lexemes import Lexeme, lexemes, stem
 from kinmem.language.same.similarity import content_hash
@@ -43,9 +56,9 @@ _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _SELF = word_class("self")
 _OTHERS = word_class("others")
 # The French possessive is an English relation: taken for one, it only keeps texts apart.
-_KIN = vocabulary.PERSONS - vocabulary.PRONOUNS | {"son"}
+_KIN = PERSONS - PRONOUNS | {"son"}
 _UNCHANGING = _LIGHT | word_class("unchanging")
-_MODES = (vocabulary.MODALS | vocabulary.TENSES) - _UNCHANGING
+_MODES = (MODALS | TENSES) - _UNCHANGING
 _SYNONYMS = word_forms("synonyms")
 
 
@@ -196,7 +209,7 @@ def _statement(text: str, *, framed: bool = False) -> Statement:
         for lexeme in found
         if lexeme.kind in ("name", "number", "date", "unit") and lexeme.form not in _LIGHT
     )
-    negations = sum(form in vocabulary.NEGATORS for form in forms)
+    negations = sum(form in NEGATORS for form in forms)
     return Statement(
         matter=matter,
         fixed=fixed,
@@ -204,8 +217,8 @@ def _statement(text: str, *, framed: bool = False) -> Statement:
         words=frozenset(words(text)),
         about=_about(found),
         modes=forms & _MODES,
-        amounts=forms & vocabulary.QUANTITIES,
-        places=forms & (vocabulary.PLACES - vocabulary.CLAUSAL),
+        amounts=forms & QUANTITIES,
+        places=forms & (PLACES - CLAUSAL),
         denied=negations % 2 == 1,
         of_others=not forms.isdisjoint(_OTHERS) and forms.isdisjoint(_SELF),
     )
@@ -216,7 +229,7 @@ _PROPER = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
 
 def _uncapped(found: list[Lexeme]) -> list[Lexeme]:
     """A capital before a preposition is a verb's where pronouns are left out: Vives en Lyon."""
-    if len(found) > 1 and found[0].kind == "name" and found[1].form in vocabulary.PLACES:
+    if len(found) > 1 and found[0].kind == "name" and found[1].form in PLACES:
         return [found[0]._replace(kind="word"), *found[1:]]
     return found
 
@@ -224,9 +237,9 @@ def _uncapped(found: list[Lexeme]) -> list[Lexeme]:
 def _matter(found: list[Lexeme]) -> Iterator[str]:
     for lexeme in found:
         form = lexeme.form.removesuffix("'s")
-        if lexeme.kind != "word" or form in vocabulary.FUNCTION_WORDS or form in _LIGHT:
+        if lexeme.kind != "word" or form in FUNCTION_WORDS or form in _LIGHT:
             continue
-        if form not in vocabulary.NEGATORS and form not in _MODES and form[0].isalnum():
+        if form not in NEGATORS and form not in _MODES and form[0].isalnum():
             yield _SYNONYMS.get(form) or stem(form, past=False)
 
 
@@ -237,11 +250,11 @@ def _about(found: list[Lexeme]) -> frozenset[str]:
     behind = ""
     for lexeme in found:
         form, before, behind = lexeme.form, behind, lexeme.form
-        if lexeme.kind == "name" and before in vocabulary.PLACES:
+        if lexeme.kind == "name" and before in PLACES:
             continue
         if form in _KIN or form.removesuffix("'s") in _KIN or lexeme.kind == "name":
             about.add(form)
-        elif lexeme.kind == "word" and form not in vocabulary.FUNCTION_WORDS and form not in _LIGHT:
+        elif lexeme.kind == "word" and form not in FUNCTION_WORDS and form not in _LIGHT:
             break
     return frozenset(about)
 

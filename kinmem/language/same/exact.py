@@ -10,13 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from kinmem.language import vocabulary
-from kinmem.language.lexicon import table, word_class
+from kinmem.language import lexicon
+from kinmem.language.lexicon import FUNCTION_WORDS, table, word_class
 from kinmem.language.same import amounts
 from kinmem.language.same.amounts import DAY, Figure, figure
 from kinmem.language.same.atoms import Atoms, contrast, is_content
 from kinmem.language.same.lexemes import Lexeme, lexemes, stem
-from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.text import UNSPACED, folded, late, words
 
 Names = Callable[[str], Iterable[str]]
@@ -30,12 +29,12 @@ TURNED_ROUND = ("opposite", "question")
 WORD_FOR_WORD = (*TURNED_ROUND, "tense", "modality", "quantity", "word")
 """In what close texts must agree (atoms.DIFFERS): of 1,118 that are the same and pass all else it
 keeps 18 apart, of 15 that are not 6; form, order and place would keep apart a hundred more."""
-DENYING = vocabulary.NEGATORS | vocabulary.CONCORD | {"do", "does", "did"}
+DENYING = lexicon.NEGATORS | lexicon.CONCORD | {"do", "does", "did"}
 FIRST_PERSON = word_class("first_person")
 AGENT = word_class("agent")
 """What names in a passive who does it."""
 BINDING = (
-    vocabulary.QUANTITIES | (vocabulary.LINKS - {"who", "which", "that"}) | word_class("turning")
+    lexicon.QUANTITIES | (lexicon.LINKS - {"who", "which", "that"}) | word_class("turning")
 ) - word_class("each_time")
 """Words of which it matters what they stand with: only, before, because."""
 STRETCHES = frozenset({"h", "day", "week", "month", "year"})

@@ -7,8 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from kinmem.language.same import amounts
-from kinmem.language.vocabulary import (
+from kinmem.language.lexicon import (
     COMMON,
     CONTRACTIONS,
     ELISIONS,
@@ -20,6 +19,8 @@ from kinmem.language.vocabulary import (
     PASSED,
     SAME,
 )
+from kinmem.language.same import amounts
+from kinmem.language.same.amounts import COUNTING, HALVES
 from kinmem.text import UNSPACED, late
 
 Kind = Literal["word", "name", "number", "unit", "date", "break", "question"]
@@ -113,11 +114,40 @@ def bare(name: str) -> str:
     return name.removesuffix("'s")
 
 
+_HOURS = "|".join(["sept", *(word for word, one in COUNTING.items() if one.isdecimal())])
+_SEPT = {"sept": "7"}
+"""Alone it is a month."""
+_OCLOCK = r"(?:uhr|heures?|h|horas?|ore|o'clock)"
+_TELLS_HOUR = late(rf"(?:[\d\s]{_OCLOCK}|{HALVES['a']}|{HALVES['p']})\b", re.IGNORECASE)
+_SPOKEN_HOUR = late(
+    rf"\b(?P<hour>\d{{1,2}}|{_HOURS})(?:\s?{_OCLOCK})?\s"
+    rf"(?:(?P<a>{HALVES['a']})|(?P<p>{HALVES['p']}))\b"
+    rf"|\b(?P<at>um|às|à|alle)\s(?P<hour2>\d{{1,2}})\s?{_OCLOCK}\b(?!\s?\d)",
+    re.IGNORECASE,
+)
+
+
+def hours_in_digits(text: str) -> str:
+    """The text with spoken hours as HH:MM: sept heures du soir is 19:00."""
+
+    def clock(found: re.Match[str]) -> str:
+        if found["at"]:
+            hour = int(found["hour2"])
+            return f"{found['at']} {hour:02}:00" if hour < 24 else found[0]
+        told = found["hour"].lower()
+        return (
+            amounts.time(_SEPT.get(told, COUNTING.get(told, told)), "p" if found["p"] else "a")
+            or found[0]
+        )
+
+    return _SPOKEN_HOUR.sub(clock, text) if _TELLS_HOUR.search(text) else text
+
+
 def _prepared(text: str) -> str:
     if not text.isascii():
         text = re.sub(r"(?<=\d)[\u00a0\u202f](?=\d{3})", ",", text)
         text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
-    text = amounts.hours_in_digits(text)
+    text = hours_in_digits(text)
     if re.search(r"\d", text):
         text = amounts.dates_in_iso(text)
     if "does" in text:
@@ -240,8 +270,8 @@ def _parts(word: str) -> list[str]:
 def _canonical(form: str, named: bool, counted: bool) -> Lexeme:
     if form in amounts.DAY_NAMES:
         return Lexeme(amounts.DAY_NAMES[form], "date")
-    if form in amounts.COUNTING:
-        return Lexeme(amounts.COUNTING[form], "number")
+    if form in COUNTING:
+        return Lexeme(COUNTING[form], "number")
     if counted and form in amounts.UNITS:
         return Lexeme(amounts.UNITS[form], "unit")
     form = SAME.get(form) or _BRITISH.sub("iz", form)

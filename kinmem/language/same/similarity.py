@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
 
-from kinmem.language import vocabulary
+from kinmem.language import lexicon
 from kinmem.language.same.atoms import Atoms, Contrast, contrast, is_content, opposed
 from kinmem.language.same.lexemes import case_counts
 from kinmem.text import late
@@ -102,7 +102,7 @@ def contains(whole: str, part: str) -> bool:
 def _stands_in(part: Atoms, whole: Atoms) -> bool:
     """Whether each clause of the part is one of the whole's, and none besides restricts them."""
     ours, theirs = Counter(part.clauses), Counter(whole.clauses)
-    restricting = vocabulary.PLACES | vocabulary.LINKS
+    restricting = lexicon.PLACES | lexicon.LINKS
     return (
         bool(part.clauses)
         and ours <= theirs
@@ -158,7 +158,7 @@ def _excluded(pair: Contrast) -> bool:
     """Whether not both can be so: the same thing is denied, turned round or given another value."""
     ours, theirs = (set(filter(is_content, side.words)) for side in (pair.left, pair.right))
     about_the_same = 10 * len(ours & theirs) >= 3 * min(len(ours), len(theirs))
-    if not about_the_same or pair.either_has(vocabulary.SUBJECTS) or pair.differs(SEPARATING):
+    if not about_the_same or pair.either_has(lexicon.SUBJECTS) or pair.differs(SEPARATING):
         return False
     denied = pair.differs(["negation"])
     lost = _rest(pair.left, pair.lost, pair.gained)
@@ -172,7 +172,7 @@ def _excluded(pair: Contrast) -> bool:
 
 def _rest(side: Atoms, words: Iterable[str], others: Collection[str]) -> set[str]:
     """The content words that are neither amounts nor negations nor opposites of the others."""
-    known = side.numbers | side.dates | side.units | vocabulary.NEGATORS | vocabulary.CONCORD
+    known = side.numbers | side.dates | side.units | lexicon.NEGATORS | lexicon.CONCORD
     return {
         word
         for word in words
@@ -182,7 +182,7 @@ def _rest(side: Atoms, words: Iterable[str], others: Collection[str]) -> set[str
 
 def _turned_round(pair: Contrast) -> bool:
     """Whether a word stands against its opposite. Sizes and places may be of two things."""
-    free = vocabulary.PLACES | vocabulary.ATTRIBUTES.keys()
+    free = lexicon.PLACES | lexicon.ATTRIBUTES.keys()
     return opposed(pair.lost.keys() - free, pair.gained.keys() - free)
 
 
@@ -204,11 +204,11 @@ def _keeps_one_amount(pair: Contrast) -> bool:
     if _cues(pair.left) & _cues(pair.right):
         return True
     words = {*pair.left.words, *pair.right.words}
-    return not any(word in vocabulary.PAST or word.endswith("ed") for word in words)
+    return not any(word in lexicon.PAST or word.endswith("ed") for word in words)
 
 
 def _cues(side: Atoms) -> frozenset[str]:
-    return vocabulary.SINGLE_VALUED.intersection(side.words)
+    return lexicon.SINGLE_VALUED.intersection(side.words)
 
 
 def _has_another_value(side: Atoms, values: set[str]) -> bool:

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kinmem.language.lexicon import either, word_class
+from kinmem.language.lexicon import FUNCTION_WORDS, either, word_class
 from kinmem.language.same.amounts import NAMED_TIMES
 from kinmem.language.sentence_borders import borders
-from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.text import STOP_WORDS, UNSPACED, late
 
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
@@ -104,11 +103,6 @@ def _texts(value: object, type: str | None) -> Iterator[tuple[str, str | None]]:
 def _says_something(text: str) -> bool:
     signs = len(UNSPACED.findall(text)) // 2  # scripts without spaces: two count as a word
     return len(text.split()) + signs >= LEAST_WORDS
-
-
-def asks(text: str) -> bool:
-    """Whether a sentence ends as a question."""
-    return text.rstrip(' !."”)').endswith(("?", "？"))
 
 
 CLAUSE = (

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from zlib import crc32
 
 from kinmem.language.sentence_borders import sentences
-from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
+from kinmem.language.talk.statements import ASKED_TO_KEEP
 from kinmem.models import Category
-from kinmem.text import late, words
+from kinmem.text import asks, late, words
 
 if TYPE_CHECKING:
     import numpy as np

@@ -100,7 +100,7 @@ def named_stretch(text: str, now: datetime, *, ahead: bool = False) -> Stretch |
     plain = Plain.of(text.strip())
     found = set()
     for language in likely_languages(plain):
-        anchors = _spoken(language).anchors(plain.text)
+        anchors = spoken_grammar(language).anchors(plain.text)
         if [(anchor.start, anchor.end) for anchor in anchors] == [(0, len(plain.text))]:
             with suppress(ValueError, OverflowError):  # beyond the calendar
                 found.add(_alone(anchors[0], now.date(), ahead))
@@ -120,8 +120,8 @@ def _found(
     text: str, plain: Plain, language: Language, today: date
 ) -> Iterator[tuple[int, int, Stretch]]:
     """From where to where in the plain text a time is told, and which one."""
-    speech, tense = _spoken(language), _tense(text, plain, language)
-    times = list(_times(text, plain, language, today, tense))
+    speech, tense = spoken_grammar(language), tense_of(text, plain, language)
+    times = list(times_in(text, plain, language, today, tense))
     beside = [other for other, *_ in times if other.meaning in RELATIVE]
     for anchor, last, stretch in times:
         if speech.not_before.match(plain.text, last.end) or plain.text[last.end :][:2] == " (":
@@ -129,23 +129,23 @@ def _found(
         told = tense
         if 0 < len(beside) <= MOST_BESIDE and anchor.meaning in BY_TENSE:
             told = _tense_without(beside, anchor, text, plain, language)
-        if stretch is not None and _is_sure(anchor, plain, speech, told):
+        if stretch is not None and is_sure(anchor, plain, speech, told):
             yield anchor.start, last.end, stretch
 
 
 BY_TENSE = frozenset({"weekday", "in units"})
-"""What is sure by the tense of its text; see _is_sure."""
+"""What is sure by the tense of its text; see is_sure."""
 MOST_BESIDE = 8
 """Times of their own beside such a one. The tense of a text with more, which goes on for long, is
 read once."""
 
 
-def _times(
+def times_in(
     text: str, plain: Plain, language: Language, today: date, tense: Tense
 ) -> Iterator[tuple[Anchor, Anchor, Stretch | None]]:
     """Each time that is no name: where it begins, where it ends, and when that is; None beyond the
     calendar."""
-    for anchor, behind in _joined(_spoken(language).anchors(plain.text), plain):
+    for anchor, behind in _joined(spoken_grammar(language).anchors(plain.text), plain):
         if is_name(anchor, text, plain, language):
             continue
         found: Stretch | None = None
@@ -194,13 +194,13 @@ def _past_of(language: Language) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{endings})(?!\w)")
 
 
-def _tense(text: str, plain: Plain, language: Language) -> Tense:
+def tense_of(text: str, plain: Plain, language: Language) -> Tense:
     """By verbs alone: "next" and "in two days" show nothing; the ending of a past tense does: I
     arrived, llegué, ich bin gefahren."""
     told = _past_of(language).search(text.casefold()) is not None
     verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
     future = re.search(rf"(?<!\w)(?:{verbs})(?!\w)", plain.text) is not None
-    return Tense(told or _spoken(language).speaks_of_past(plain), future)
+    return Tense(told or spoken_grammar(language).speaks_of_past(plain), future)
 
 
 def _tense_without(
@@ -215,13 +215,13 @@ def _tense_without(
         if is_own or not any(at <= other.start < end for other in others):
             rest += text[plain.places[at] : plain.places[end]]
         at = end
-    return _tense(rest, Plain.of(rest), language)
+    return tense_of(rest, Plain.of(rest), language)
 
 
 _CLAUSE = re.compile(r"[,;:.!?](?= )| [–—-] ")
 
 
-def _is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> bool:
+def is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> bool:
     """Whether it means one stretch only. A weekday does in a text that only looks back."""
     if anchor.meaning == "weekday":
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
@@ -241,7 +241,7 @@ _STANDS_ALONE = re.compile(
 
 
 @cache
-def _spoken(language: Language) -> Grammar:
+def spoken_grammar(language: Language) -> Grammar:
     """The language as statements use it, theirs first."""
     spoken = lexicon(language.name)["spoken_time"]
     numbers = ", ".join(language.numbers)
@@ -374,42 +374,3 @@ def _spelled(stretch: Stretch) -> str:
         return start
     same = 8 if start[:7] == end[:7] else 5 if start[:4] == end[:4] else 0
     return f"{start}/{end[same:]}"
-
-
-LONGEST_STATEMENT = 400  # characters; a longer text tells of more than one day
-_DIGIT = re.compile(r"\d")
-
-
-def day_of_event(text: str, said: datetime) -> date | None:
-    """The earlier day on which it happened, if a text that looks back names just one time, and that
-    is a day: "yesterday", "on 5 May".
-
-    Not a week or a month, nor a day since or until which something is so. `said` is a moment in the
-    speaker's zone. Never raises.
-    """
-    if len(text) > LONGEST_STATEMENT:
-        return None
-    if CHINESE.search(text) and any(calendar.times(text, said.date())):
-        return calendar.happened(text, said.date())
-    if not (HINT.search(text) or _DIGIT.search(text)):
-        return None
-    plain = Plain.of(text)
-    for language in likely_languages(plain):
-        named = set(_named(text, plain, language, said.date()))
-        if named:
-            return named.pop() if len(named) == 1 else None
-    return None
-
-
-def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
-    """Each time that a text names: the day, if it is one that is over, else None."""
-    speech, tense = _spoken(language), _tense(text, plain, language)
-    for anchor, _, stretch in _times(text, plain, language, today, tense):
-        if stretch is None:
-            yield None
-            continue
-        link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
-        on = link is None or link.lastgroup == "in"
-        told = anchor.meaning == "date" and tense.past or _is_sure(anchor, plain, speech, tense)
-        is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
-        yield stretch[0].date() if on and told and is_day and not tense.future else None

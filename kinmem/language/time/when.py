@@ -1,15 +1,18 @@
 """The times that a text names, read on the day on which it was said or asked: what time a question
-asks about, and when a statement ends by itself."""
+asks about, on which day something happened, and when a statement ends by itself."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from kinmem.language.lexicon import alternatives
-from kinmem.language.time import dated
+from kinmem.language.time import calendar, dated
 from kinmem.language.time.calendar import Stretch
 from kinmem.language.time.dated import RelativeDate
 from kinmem.language.time.phrases import (
+    WINDOW,
+    Language,
     Plain,
     likely_languages,
     named_end,
@@ -93,6 +96,47 @@ NAMED = late(r"(?<=\w )[^\W\d_a-zß-ÿ][\w-]+")
 """A capital, and not at the beginning."""
 
 
+LONGEST_EVENT = 400  # characters; a longer text tells of more than one day
+_DIGIT = re.compile(r"\d")
+
+
+def day_of_event(text: str, said: datetime) -> date | None:
+    """The earlier day on which it happened, if a text that looks back names just one time, and that
+    is a day: "yesterday", "on 5 May".
+
+    Not a week or a month, nor a day since or until which something is so. `said` is a moment in the
+    speaker's zone. Never raises.
+    """
+    if len(text) > LONGEST_EVENT:
+        return None
+    if dated.CHINESE.search(text) and any(calendar.times(text, said.date())):
+        return calendar.happened(text, said.date())
+    if not (dated.HINT.search(text) or _DIGIT.search(text)):
+        return None
+    plain = Plain.of(text)
+    for language in likely_languages(plain):
+        named = set(_named(text, plain, language, said.date()))
+        if named:
+            return named.pop() if len(named) == 1 else None
+    return None
+
+
+def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
+    """Each time that a text names: the day, if it is one that is over, else None."""
+    speech, tense = dated.spoken_grammar(language), dated.tense_of(text, plain, language)
+    for anchor, _, stretch in dated.times_in(text, plain, language, today, tense):
+        if stretch is None:
+            yield None
+            continue
+        link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
+        on = link is None or link.lastgroup == "in"
+        told = (
+            anchor.meaning == "date" and tense.past or dated.is_sure(anchor, plain, speech, tense)
+        )
+        is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
+        yield stretch[0].date() if on and told and is_day and not tense.future else None
+
+
 @dataclass(frozen=True, slots=True)
 class Dates:
     """A text and the aware moment, in its writer's zone, at which it was said. Never raises."""
@@ -116,8 +160,8 @@ class Dates:
 
     @property
     def of_event(self) -> date | None:
-        """The earlier day on which it happened; see time/dated.py."""
-        return dated.day_of_event(self.text, self.said)
+        """The earlier day on which it happened; see day_of_event."""
+        return day_of_event(self.text, self.said)
 
     @property
     def asked(self) -> tuple[Interval, str] | None:

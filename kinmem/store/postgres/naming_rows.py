@@ -1,5 +1,5 @@
 """Everything that one Kin's memory holds of a name in PostgreSQL: all texts of all its tables are
-read, and asked here. Then the tables are rewritten (rewriting.py)."""
+read, and asked here. Then the tables are rewritten (schema.py)."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from kinmem.models import Memory
 from kinmem.store.history import KEYED, Mention
 from kinmem.store.postgres.owned_rows import PostgresDatabase, PostgresTransaction
 from kinmem.store.postgres.postings import tokens
-from kinmem.store.postgres.rewriting import SERVER_KEEPS, rewrite
+from kinmem.store.postgres.schema import SERVER_KEEPS, rewrite
 from kinmem.store.sql.forgetting import (
     DROPPED,
     SAID,

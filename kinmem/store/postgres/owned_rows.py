@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kinmem.errors import StoreError
 from kinmem.store.postgres.pooled_server import BUSY_SECONDS, KeyIsTaken, Message, Server
 from kinmem.store.postgres.postgres_statements import STATE, Reading, spoken, storable
-from kinmem.store.postgres.schema_versions import latest
+from kinmem.store.postgres.schema import latest
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings, StateRow, waiting
 

@@ -15,7 +15,7 @@ from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
 from kinmem.store.postgres.pgvectors import ChunkVectors, NearestChunks, TurnVectors
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
-from kinmem.store.postgres.schema_versions import latest, prepare
+from kinmem.store.postgres.schema import latest, prepare
 from kinmem.store.postgres.server_wide import asked, keep_indexes
 from kinmem.store.sql.database import Database, Transaction, state_of
 from kinmem.store.sql.finding import SearchedFile, SearchedFiles

@@ -14,7 +14,7 @@ from kinmem.errors import StoreError
 from kinmem.store.base import this_process
 from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase, PostgresTransaction
 from kinmem.store.postgres.pooled_server import Server
-from kinmem.store.postgres.schema_versions import latest, prepare
+from kinmem.store.postgres.schema import latest, prepare
 from kinmem.store.sql.damage import Damage
 from kinmem.store.sql.database import Bindings, Row
 

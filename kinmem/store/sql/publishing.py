@@ -125,6 +125,7 @@ def _summaries(db: Transaction, row: int) -> list[Any]:
 
 logger = logging.getLogger(__name__)
 
+WAITS = "SELECT 1 FROM outbox LIMIT 1"
 # Copies in one transaction; other Kins' writes wait for it.
 AT_ONCE = 200
 
@@ -155,7 +156,7 @@ class Publisher:
 
     def publish(self) -> None:
         """Update the copies of everything in the outbox. Raises StoreError."""
-        while self._own.database.rows("SELECT 1 FROM outbox LIMIT 1"):
+        while self._own.database.rows(WAITS):
             last, withdrawn = self._publish_some()
             with self._own.database.writing() as db:
                 db.run("DELETE FROM outbox WHERE seq <= ?", (last,))

@@ -29,7 +29,7 @@ from kinmem.store.sql.memory_rows import (
     conditions,
     time_text,
 )
-from kinmem.store.sql.publishing import USE, Publisher
+from kinmem.store.sql.publishing import USE, WAITS, Publisher
 
 # Marks of a Kin's file: whom it does not listen to, and what of others it has confirmed.
 MUTED, CONFIRMED = "muted:", "confirmed:"
@@ -185,14 +185,18 @@ class KinFiles(Generic[File]):
         """Run a transaction on the own file that raises the revision, then update the copies."""
         with self.own.changing() as db:
             yield db
-        self.copies.try_to_publish()
+            waits = db.rows(WAITS)
+        if waits:
+            self.copies.try_to_publish()
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         """Do the same as changing for what recall does not notice: the revision stays."""
         with self.own.database.writing() as db:
             yield db
-        self.copies.try_to_publish()
+            waits = db.rows(WAITS)
+        if waits:
+            self.copies.try_to_publish()
 
     def mine(self, db: Transaction, id: str) -> tuple[int, Memory]:
         """Return row number and memory of an original, in a transaction. Raises MemoryNotFound."""

@@ -30,10 +30,9 @@ from kinmem.web.rest import (
     review_endpoints,
     upkeep_endpoints,
 )
-from kinmem.web.rest.change_stream import STREAM, change_stream
 from kinmem.web.rest.declaration import PREFIX, Call, Endpoint, NotAllowed, NotYet
 from kinmem.web.rest.openapi import DESCRIPTION, openapi
-from kinmem.web.rest.requests import (
+from kinmem.web.rest.shapes import (
     Malformed,
     NotJson,
     allowed,
@@ -43,9 +42,9 @@ from kinmem.web.rest.requests import (
     id_of,
     key_of,
     version_of,
+    written,
 )
-from kinmem.web.rest.shapes import written
-from kinmem.web.rest.transfer_routes import transfer_routes
+from kinmem.web.rest.streams import STREAM, change_stream, transfer_routes
 
 logger = logging.getLogger(__name__)
 

@@ -52,7 +52,7 @@ from kinmem.web.rest.client_methods import (
     understood,
 )
 from kinmem.web.rest.declaration import BODILESS, PREFIX
-from kinmem.web.rest.requests import ID_CHARACTERS, JSON
+from kinmem.web.rest.shapes import ID_CHARACTERS, JSON
 
 # Seconds for an answer: the server answers long work after 40.
 TIMEOUT = 60.0

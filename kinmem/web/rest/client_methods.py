@@ -29,7 +29,7 @@ from kinmem.errors import (
     Unreadable,
     VersionConflict,
 )
-from kinmem.http.argument_errors import in_short
+from kinmem.http.refusals import in_short
 from kinmem.knowledge.connections import Picture
 from kinmem.models import Answer, Memory, Note, Page, Stored
 from kinmem.models.turns import Observed
@@ -46,8 +46,7 @@ from kinmem.web.rest import past_endpoints as past
 from kinmem.web.rest import review_endpoints as review
 from kinmem.web.rest import upkeep_endpoints as upkeep
 from kinmem.web.rest.memory_endpoints import New
-from kinmem.web.rest.requests import ID_CHARACTERS
-from kinmem.web.rest.shapes import read
+from kinmem.web.rest.shapes import ID_CHARACTERS, read
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from kinmem.http.lanes import UnderWay
 from kinmem.knowledge.connections import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
 from kinmem.models.links import Relation
+from kinmem.upkeep.ageing import Vitals
 from kinmem.upkeep.lifecycle import Forecast
-from kinmem.upkeep.priority import Vitals
 from kinmem.validation import MOST_LINKS
 from kinmem.web.rest.declaration import (
     LEFT_OUT,

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kinmem.web import VERSION
-from kinmem.web.rest.change_stream import ENDPOINT, LINES
 from kinmem.web.rest.declaration import Endpoint
-from kinmem.web.rest.requests import ID_CHARACTERS, JSON, KEY_CHARACTERS
-from kinmem.web.rest.shapes import COMPONENTS, described
+from kinmem.web.rest.shapes import COMPONENTS, ID_CHARACTERS, JSON, KEY_CHARACTERS, described
+from kinmem.web.rest.streams import ENDPOINT, LINES
 
 DESCRIPTION = "/openapi.json"
 ERROR = {

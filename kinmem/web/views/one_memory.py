@@ -11,8 +11,8 @@ from kinmem.errors import MemoryNotFound
 from kinmem.models import LIVE, TURN, Event, Memory
 from kinmem.models.turns import Message
 from kinmem.service.memories import likeness
+from kinmem.upkeep.ageing import Vitals, vitals_of
 from kinmem.upkeep.lifecycle import Forecast, foreseen, was_told
-from kinmem.upkeep.priority import Vitals, vitals_of
 from kinmem.web.drawings import HEIGHT, WIDTH, Line, line
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
 from kinmem.web.views.actions import changer, edit, save

@@ -1,16 +1,20 @@
-"""The words of one file: FTS5 tables, of memories and chunks of documents, and of what was said."""
+"""What is searched of the memories in one file: words of memories and of chunks of documents, in an
+FTS5 table; vectors of chunks in vec0 tables, one per embedder."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from kinmem.models import Memory, Passage
-from kinmem.store.sql.database import Database, Transaction
+from kinmem.models import Memory, Passage, Vector, Vectors
+from kinmem.store.sql.chunk_queue import ChunkQueue
+from kinmem.store.sql.database import Database, Transaction, embedder_of
 from kinmem.store.sql.finding import Listing, Sought, Term, all_of
 from kinmem.store.sql.memory_rows import IS_LIVE, VISIBLE, View, indexed, spread
-from kinmem.store.sql.turn_queue import Entry, TurnWords
+from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.nearest_chunks import VectorCopies
 
 
-def _match(terms: Iterable[Term], join: str) -> str:
+def match(terms: Iterable[Term], join: str) -> str:
     """Return an FTS5 expression. Each term is quoted as a phrase of its tokens, so that nothing in
     it is read as query syntax."""
     return join.join(
@@ -18,8 +22,8 @@ def _match(terms: Iterable[Term], join: str) -> str:
     )
 
 
-def _expression(sought: Sought) -> str:
-    return _match(sought.terms, " AND " if sought.needs_all else " OR ")
+def expression(sought: Sought) -> str:
+    return match(sought.terms, " AND " if sought.needs_all else " OR ")
 
 
 # Weights of the columns content, subject, context. bm25 as a function and not as the hidden column
@@ -108,47 +112,103 @@ class WordIndex:
             for span, limit in spans
         ]
         return " UNION ALL ".join(rows), {
-            "words": _expression(listing.sought),
-            "all_words": _match(terms, " AND "),
+            "words": expression(listing.sought),
+            "all_words": match(terms, " AND "),
             "context": listing.context,
         }
 
     def holding(self, database: Database, word: str, view: View, most: int) -> list[str]:
-        words = _expression(all_of([word]))
+        words = expression(all_of([word]))
         if not words:
             return []
         rows = database.rows(HOLDING, {"words": words, "most": most, **view})
         return [id for (id,) in rows]
 
 
-ANY = """
-    SELECT rowid AS number, -bm25(turn_words, 1.0, :context) AS better, 0 AS has_all
-    FROM turn_words WHERE turn_words MATCH :words ORDER BY better DESC LIMIT :listed
-    """
-ALLOWED = """
-    SELECT m.id AS number, -bm25(turn_words, 1.0, :context) AS better, 0 AS has_all
-    FROM turn_words CROSS JOIN turns m ON m.id = turn_words.rowid
-    WHERE turn_words MATCH :words AND {} ORDER BY better DESC LIMIT :listed
-    """
+# vec0 reserves space block by block: with its default of 1024 an empty file of 384 dimensions takes
+# 1.5 MB. It does not reuse blocks that deletions leave half empty; housekeeping fills them.
+VEC0_CHUNK = 128
 
 
-class SaidWords(TurnWords):
-    """The words of what was said, by the numbers of the messages."""
+class ChunkVectors(ChunkQueue):
+    """Stores the vectors of one file's chunks."""
 
-    def listed(self, listing: Listing) -> tuple[str, Mapping[str, Any]]:
-        sql = ANY if listing.allowed is None else ALLOWED.format(listing.allowed)
-        return sql, {
-            "words": _expression(listing.sought),
-            "context": listing.context,
-            "listed": listing.limit,
-        }
+    def __init__(self, database: SqliteDatabase, copies: VectorCopies) -> None:
+        super().__init__(database)
+        self._copies = copies
 
-    def remove(self, db: Transaction, turn: int) -> None:
-        db.run("DELETE FROM turn_words WHERE rowid = ?", (turn,))
-
-    def put(self, db: Transaction, entry: Entry) -> None:
+    def make_room(self, db: Transaction, number: int, dimension: int) -> None:
         db.run(
-            "INSERT INTO turn_words (rowid, content, context, evidence, doubtful)"
-            " VALUES (?, ?, ?, ?, ?)",
-            (entry.message.id, entry.content, entry.context, entry.evidence, entry.doubtful),
+            f"CREATE VIRTUAL TABLE vectors_{number:d} USING vec0 (chunk INTEGER PRIMARY"
+            f" KEY, embedding float[{dimension:d}] distance_metric=cosine,"
+            f" chunk_size={VEC0_CHUNK})"
         )
+
+    def drop_all(self, db: Transaction, number: int) -> None:
+        db.run(f"DROP TABLE vectors_{number:d}")
+        self._copies.forget(number)
+
+    def as_stored(self, vectors: Vectors) -> list[Any]:
+        return [vector.tobytes() for vector in vectors]
+
+    def store(
+        self, db: Transaction, number: int, chunks: Sequence[int], vectors: Sequence[Any]
+    ) -> None:
+        db.run_each(
+            f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)",
+            list(zip(chunks, vectors, strict=True)),
+        )
+
+    def stored(
+        self, db: Transaction, number: int, row: int, positions: Collection[int]
+    ) -> list[tuple[int, Any]]:
+        return db.rows(
+            f"""
+            SELECT c.position, v.embedding
+            FROM chunks c CROSS JOIN vectors_{number:d} v ON v.chunk = c.id
+            WHERE c.memory = ? AND c.position IN NUMBERED(?)
+            """,
+            (row, json.dumps(list(positions))),
+        )
+
+    def remove_stored(self, db: Transaction, chunks: Sequence[int]) -> None:
+        for (number,) in db.rows("SELECT id FROM embedders"):
+            db.run_each(
+                f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [(chunk,) for chunk in chunks]
+            )
+
+    def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            f"""
+            SELECT m.id, v.embedding
+            FROM memories m JOIN chunks c ON c.memory = m.rowid AND c.position = 0
+            JOIN vectors_{known[0]} v ON v.chunk = c.id
+            WHERE m.id IN LISTED(:ids) AND {VISIBLE}
+            """,
+            {"ids": json.dumps(list(ids)), **view},
+        )
+        return [(id, _vector_of(vector)) for id, vector in rows]
+
+    def texts(self, embedder: str, ids: Collection[str]) -> list[tuple[str, str, Vector]]:
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            f"""
+            SELECT m.id, coalesce(c.text, m.content), v.embedding
+            FROM memories m JOIN chunks c ON c.memory = m.rowid
+            JOIN vectors_{known[0]} v ON v.chunk = c.id
+            WHERE m.id IN LISTED(?)
+            """,
+            (json.dumps(list(ids)),),
+        )
+        return [(id, text, _vector_of(vector)) for id, text, vector in rows]
+
+
+def _vector_of(stored: bytes) -> Vector:
+    import numpy as np
+
+    return np.frombuffer(stored, np.float32)
