@@ -5,6 +5,7 @@ KinmemError                 code        what the caller should do
 │   ├── TooLarge            too_large   shorten it, or split it
 │   └── Unreadable          unreadable  do to the file what the message says
 ├── MemoryNotFound          not_found   ask list_memories or recall for ids
+│   └── TurnNotFound        not_found   ask recall for ids of what was said
 ├── EntityNotFound          not_found   ask for another name, or recall
 ├── VersionConflict         conflict    read it again, then decide
 ├── LaterChange             conflict    undo what came later first, or all of it together
@@ -116,6 +117,17 @@ class MemoryNotFound(KinmemError):
         super().__init__(
             f"no memory of yours has the id {id!r}{size}; recall and list_memories show the ids,"
             " and only its author may change a shared memory"
+        )
+
+
+class TurnNotFound(MemoryNotFound):
+    """Nothing that was said has this id, as far as the caller may know."""
+
+    def __init__(self, id: str) -> None:
+        KinmemError.__init__(
+            self,
+            f"nothing that was said here has the id {id!r}: it was forgotten, is another"
+            " Kin's, or never was; recall shows such ids, and kinmem sessions the conversations",
         )
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from typing import Literal
 
-from kinmem.errors import InvalidInput
+from kinmem.errors import InvalidInput, TurnNotFound
 from kinmem.knowledge.connections import Connection, Picture, connections, picture
 from kinmem.knowledge.explore import Card, Way, explore, timeline, way
 from kinmem.models import (
+    TURN,
     Coverage,
     Damaged,
     Event,
@@ -67,6 +68,8 @@ class Views:
         message in the form of a memory."""
         for message in self._store.transcript.messages([memory_id]).values():
             return as_memory(message, self._store.kin)
+        if memory_id.startswith(TURN):
+            raise TurnNotFound(memory_id)
         memory = self._store.get(memory_id)
         self._store.count_use([memory.id], self._clock())
         return memory

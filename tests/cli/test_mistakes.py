@@ -34,6 +34,7 @@ Memorized = Callable[..., str]
         ("timeline --day bogus", 3, "day: 'bogus' is not a date or time; write a date"),
         ("list --cursor bogus", 3, "invalid: cursor "),
         ("show nope", 3, "not_found: no memory of yours has the id 'nope'"),
+        ("show turn:99999", 3, "not_found: nothing that was said here has the id 'turn:99999'"),
         ("forget nope", 3, "; kinmem recall and kinmem list show the ids, and only its author"),
         ("memorize x --expires 2020-01-01", 3, "'2020-01-01' is over already; write 30d, 12h, a"),
         ("memorize x --expires gestern", 3, "expires: 'gestern' is over already; write 30d, "),
