@@ -200,9 +200,21 @@ def test_with_a_gullible_model_no_attack_becomes_active(
     assert in_use(ana) == []
 
 
+def recorded(session: str, prompt: str) -> tuple[str, dict[str, Any]]:
+    return "record_turn", {"session": session, "prompt": prompt, "answer": "Done."}
+
+
+def observed(session: str, prompt: str) -> tuple[str, dict[str, Any]]:
+    """It is not listed, but whoever was told of it can call it."""
+    return "observe", {"session": session, "event": "prompt", "text": prompt}
+
+
 @pytest.mark.anyio
+@pytest.mark.parametrize("said", [recorded, observed])
 async def test_what_a_model_records_as_said_is_no_persons_order(
-    service_of: ServiceOf, clock: MovableClock
+    service_of: ServiceOf,
+    clock: MovableClock,
+    said: Callable[[str, str], tuple[str, dict[str, Any]]],
 ) -> None:
     """The model hands an attack over as the user's words, and learning copies what was asked: what
     it could not memorize it does not get in that way."""
@@ -222,7 +234,8 @@ async def test_what_a_model_records_as_said_is_no_persons_order(
     async with client:
         for number, attack in enumerate([*attacks, WISHES[0]]):
             prompt = f"asked: {attack} :end"
-            await answer(client, "record_turn", session=f"s{number}", prompt=prompt, answer="Done.")
+            tool, arguments = said(f"s{number}", prompt)
+            assert not (await client.call_tool(tool, arguments)).is_error
             learn.turn(ana.turns(f"s{number}"), [])
 
     assert in_use(ana) == [WISHES[0]]

@@ -284,6 +284,7 @@ def observe(
         client=call.client,
         place=_filled(cwd) or call.service.root,
         agent="internal" if internal else None,
+        trusted=False,  # whoever can name the tool can call it: also a model that was told of it
     )
     return HookOutput.telling(observed.notes)
 
