@@ -44,7 +44,7 @@ from kinmem.models import (
 )
 from kinmem.models.places import place_of, spoken_of
 from kinmem.store.base import Store
-from kinmem.text import asks, late
+from kinmem.text import asks, count_words, late
 from kinmem.validation import (
     checked_category,
     checked_confidence,
@@ -187,12 +187,18 @@ def classify(note: Note, judge: Judge | None = None) -> Note:
     )
 
 
+# Words that make a statement. Of a single one ("ab", "ok") the judge decides at random.
+LEAST_SAID = 2
+
+
 def judgement(text: str, judge: Judge | None = None) -> tuple[Category, float]:
     """Return the category and importance that the words of a text suggest, as for a statement in a
     turn. A text that only asks is a fact that hardly matters."""
     statements = [sentence for sentence in sentences(text) if not only_asks(sentence)]
     if not statements:
         return "fact", OF_QUESTION
+    if count_words(text) < LEAST_SAID:
+        return "fact", Weight(text).importance("fact")
     appraisals = {statement: appraise(statement) for statement in statements}
     surest = max(appraisals, key=lambda statement: appraisals[statement].confidence)
     best = appraisals[surest]

@@ -73,6 +73,13 @@ def test_what_is_memorized_is_judged_as_the_same_words_of_a_turn(service_of, tex
     assert told.category != "context"
 
 
+@pytest.mark.parametrize("word", ["ab", "ok", "Esche."])
+def test_a_single_word_is_no_decision_that_matters(service, word):
+    told = service.memorize(word)
+
+    assert (told.category, told.importance) == ("fact", 5)
+
+
 def test_a_category_and_an_importance_that_are_given_win(service):
     text = "I prefer dark mode in every editor."
 
