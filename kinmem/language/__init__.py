@@ -2,7 +2,8 @@
 
 - dates: `Dates` of a text, by the moment at which it was said or asked
 - names: `knowledge`, whom and what a text names and how that stands to each other, and
-  `join_knowledge`; `names_in` a text, `names_by_capitals`; `stored_relation`, `inverse_relation`
+  `join_knowledge`; `names_in` a text, `names_by_capitals`; `introduced_in` it, who speaks;
+  `stored_relation`, `inverse_relation`
 - talk: the `Prose` of a message, its sentences; the `Wording` of a sentence
 - worth: `appraise` a statement, or the `kinds` of several with what stands around them; `only_asks`
 - weight: the `Weight` of a text by its words, TIMES among them; UNIMPORTANT, for hearsay
@@ -26,7 +27,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kinmem.language.change.clash import Clash
     from kinmem.language.change.vetoes import Period, Periods, claim
-    from kinmem.language.names.names import join_knowledge, knowledge, names_by_capitals, names_in
+    from kinmem.language.names.names import (
+        introduced_in,
+        join_knowledge,
+        knowledge,
+        names_by_capitals,
+        names_in,
+    )
     from kinmem.language.names.relations import inverse_relation, stored_relation
     from kinmem.language.orders import may_be_orders, order_hints, order_in
     from kinmem.language.pairs import Pair, unproved
@@ -45,7 +52,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "time.when": "Dates Interval",
-    "names.names": "join_knowledge knowledge names_by_capitals names_in",
+    "names.names": "introduced_in join_knowledge knowledge names_by_capitals names_in",
     "names.relations": "inverse_relation stored_relation",
     "talk.prose": "Prose Wording",
     "talk.statements": "Statement",

@@ -7,6 +7,7 @@ sentences are kept; benchmarks/talk.py and replay.py measure the result.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 
 from kinmem.language import (
@@ -17,6 +18,7 @@ from kinmem.language import (
     Weight,
     Wording,
     appraise,
+    introduced_in,
     names_in,
     sentences,
 )
@@ -57,15 +59,34 @@ def extract(
     `before` is what was said last in the session, oldest first. Relative dates are read in `zone`.
     Without a `judge`, or if it fails, rules decide alone.
     """
-    speakers = (message.speaker for message in (*before, *turn))
+    heard = [by_its_speaker(message, judge) for message in turn]
+    speakers = (message.speaker for message in (*before, *heard))
     names = frozenset(name for name in speakers if name and name not in ROLES)
     notes: list[Note] = []
     last = before[-1] if before else None
-    for message in turn:
+    for message, own in zip(turn, heard, strict=True):
         if message.role == "user":
-            notes += _notes(message, last, names, zone, judge)
-        last = message
+            notes += _notes(own, last, names, zone, judge, is_introduced=own is not message)
+        last = own
     return notes
+
+
+def by_its_speaker(message: Message, judge: Judge | None) -> Message:
+    """Return the message under the name of whoever introduces himself at its start ("Robin here:
+    ..."), without that; the same message if nobody does, or if its speaker is known.
+
+    Several people may share a Kin. What one says of himself must not be told of another.
+    """
+    if message.role != "user" or message.speaker not in (None, *ROLES):
+        return message
+    if (found := introduced_in(message.text)) is None:
+        return message
+    name, start = found
+    heard, naming = message.text[: start + CONTEXT], Naming(judge)
+    read = [*(naming.names(heard) or ()), *(naming.names(heard[heard.index(name) :]) or ())]
+    if not any(one.type == "person" and f" {one.name}".endswith(f" {name}") for one in read):
+        return message
+    return replace(message, speaker=name, text=message.text[start:])
 
 
 def _notes(
@@ -74,6 +95,8 @@ def _notes(
     names: frozenset[str],
     zone: tzinfo,
     judge: Judge | None,
+    *,
+    is_introduced: bool,
 ) -> Iterator[Note]:
     """Yield what is worth keeping of one message."""
     if (texts := Prose(message.text).of_program) is not None:
@@ -81,7 +104,7 @@ def _notes(
         return
     parts = Prose(message.text).statements
     question = _asked(last) if last and last.who != message.who else None
-    talk = Talk(message, parts, last, question, names, Prose(message.text).unkept)
+    talk = Talk(message, parts, last, question, names, Prose(message.text).unkept, is_introduced)
     for group in _groups(list(worth_keeping(talk, judge)), talk):
         yield _note(talk, group, zone, judge)
 
@@ -142,7 +165,7 @@ def _belongs(sentence: KeptSentence, group: Sequence[KeptSentence], talk: Talk) 
         return True
     if sentence.statement.end - first.statement.start > LONG:
         return False
-    if talk.person:
+    if talk.among_people:
         between = range(last.at + 1, sentence.at)
         gap = sentence.statement.start - last.statement.end
         is_parted = any(at in talk.unkept or asks(talk.parts[at].text) for at in between)
@@ -196,14 +219,14 @@ def _context(talk: Talk, group: Sequence[KeptSentence]) -> Question | None:
     first, parts = group[0], talk.parts
     if first.at == 0 and talk.question:
         return talk.question
-    if not talk.person:
+    if not talk.among_people:
         texts = (part.text for at, part in enumerate(parts) if at not in talk.unkept)
         request = next(filter(_asks_help, texts), None)
         if request and request != first.statement.text:
             return Question(_cut(request, CONTEXT), talk.message.turn)
     if first.at - 1 in talk.unkept:
         return None
-    if first.at and (not talk.person or Wording(first.statement.text).refers_back):
+    if first.at and (not talk.among_people or Wording(first.statement.text).refers_back):
         return Question(_cut(parts[first.at - 1].text, CONTEXT), talk.message.turn)
     if first.at or talk.last is None or talk.last.role not in ("user", "assistant"):
         return talk.question

@@ -19,7 +19,7 @@ from kinmem.learn.ask import ask_about
 from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.edit import Correction
-from kinmem.learn.extract import extract
+from kinmem.learn.extract import by_its_speaker, extract
 from kinmem.learn.reconcile import Keep, Neighbour, Outdated
 from kinmem.learn.screen import Gate, Screen
 from kinmem.llm.base import ChatModels, Embedder, Judge
@@ -251,6 +251,7 @@ class Learn:
         zone = self._settings.general.zone
         if self._models.extraction is None:
             return extract(turn, before, zone, self._models.judge)
+        turn = [by_its_speaker(message, self._models.judge) for message in turn]
         return ask_about(turn, before, self._models.extraction, self._store, self._embedder, zone)
 
     def _draft_or_refuse(

@@ -115,11 +115,18 @@ class Talk:
     names: frozenset[str]
     unkept: frozenset[int] = frozenset()
     """The numbers of the sentences that are not to be kept."""
+    is_introduced: bool = False
+    """Whether the speaker has named himself: that is told an assistant, who cannot see him."""
 
     @property
     def person(self) -> str | None:
         """The name of the speaker; a role is no name."""
         return None if self.message.speaker in ROLES else self.message.speaker
+
+    @property
+    def among_people(self) -> bool:
+        """Whether people talk to each other, who say much just to talk."""
+        return self.person is not None and not self.is_introduced
 
 
 class Sentence(NamedTuple):
@@ -136,7 +143,7 @@ def worth_keeping(talk: Talk, judge: Judge | None) -> Iterator[KeptSentence]:
         for at, part in enumerate(talk.parts)
         if at not in talk.unkept and _may_state(part.text)
     ]
-    if talk.person:
+    if talk.among_people:
         yield from filter(None, (_of_person(part, at, talk) for at, part in stated))
         return
     stated = stated if len(stated) <= MOST else stated[: MOST // 2] + stated[-MOST // 2 :]

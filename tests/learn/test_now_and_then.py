@@ -279,3 +279,13 @@ def test_a_change_said_in_a_turn_counts_as_one_that_is_memorized(
 
     [ended] = service.list_memories(state="superseded").memories
     assert ended.content == "My sister lives in Kiel."
+
+
+def test_a_day_on_which_something_is_stands_beside_it(service, clock):
+    clock.now = datetime(2026, 5, 4, 10, tzinfo=UTC)
+    service.record_turn("s", "Der Zahnarzttermin ist am Donnerstag um 9 Uhr.", "Notiert.")
+    service.sleep(["learn"])
+
+    [learned] = service.list_memories().memories
+
+    assert learned.source_context == "Donnerstag: 2026-05-07"

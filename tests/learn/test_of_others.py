@@ -410,3 +410,40 @@ def talk(service: Service, session: str, said: str) -> None:
     service.observe("prompt", session, "t", said)
     service.observe("answer", session, "t", "Noted.")
     service.settle()
+
+
+@pytest.mark.parametrize(
+    ("said", "speaker"),
+    [
+        ("Katrin hier: ich nehme den Kaffee immer schwarz.", "Katrin"),
+        ("Robin here: I take my coffee with milk.", "Robin"),
+        ("Hi, Jo Meyer here, I am allergic to nuts.", "Jo Meyer"),
+        ("Ici Marie : je suis végétarienne.", "Marie"),
+        ("Aquí Lucía: soy celíaca.", "Lucía"),
+        ("Admin here. I take my coffee with milk.", "user"),
+        ("Bug here: I always get the old page on our staging server.", "user"),
+    ],
+)
+def test_who_introduces_himself_is_who_has_said_it(
+    service: Service, said: str, speaker: str
+) -> None:
+    service.record_turn("s", said, "Noted.")
+    service.sleep(["learn"])
+
+    learned = service.list_memories().memories
+
+    assert {memory.speaker for memory in learned} <= {speaker}
+    assert speaker == "user" or [memory.subject for memory in learned] == [speaker]
+
+
+def test_what_one_says_of_himself_ends_nothing_of_the_other(service: Service) -> None:
+    for said in ("I take my coffee black.", "Robin here: I take my coffee with milk."):
+        service.record_turn("s", said, "Noted.")
+        service.sleep(["learn"])
+
+    found = service.list_memories().memories
+
+    assert {(one.content, one.speaker) for one in found} == {
+        ("I take my coffee black.", "user"),
+        ("I take my coffee with milk.", "Robin"),
+    }

@@ -7,8 +7,9 @@ findings are joined to them in llm/naming.py.
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
-from kinmem.language.lexicon import FUNCTION_WORDS, MARKERS
+from kinmem.language.lexicon import FUNCTION_WORDS, MARKERS, either
 from kinmem.language.names.relations import ENDS, SILENT, is_name, relations
 from kinmem.language.same.amounts import NAMED_TIMES
 from kinmem.language.sentence_borders import sentences
@@ -46,6 +47,23 @@ def names_in(text: str, known: Collection[str] = ()) -> tuple[Entity, ...]:
         is_person = name in known or OF_KIN.search(text[max(0, start - NEAR) : start])
         found.setdefault(name, Entity(name, "person" if is_person else "other"))
     return tuple(found.values())[:MOST_NAMED]
+
+
+@lru_cache(maxsize=1)
+def _opening() -> re.Pattern[str]:
+    name = rf"(?P<%s>{CAPITAL}(?: {CAPITAL}){{0,2}})"
+    greeting = r"(?:[^\W\d_]{2,9}(?: [^\W\d_]{2,9})?,\s)?"
+    return re.compile(
+        rf"\W*{greeting}(?:{name % 'first'}\s(?i:{either('speaks_behind')})\s?(?:[:,.!]|\s[–—-])"
+        rf"|(?i:{either('speaks_before')})\s{name % 'last'}\s?(?::|\s[–—-]))\s+(?=\w)"
+    )
+
+
+def introduced_in(text: str) -> tuple[str, int] | None:
+    """Who says of himself at the start that it is he who speaks, "Robin here: ...", and where his
+    words begin. A form alone: "Bug here: ..." has it too, and the judge tells names from things."""
+    found = _opening().match(text[:HEAD])
+    return (found["first"] or found["last"], found.end()) if found else None
 
 
 def names_by_capitals(text: str, known: Collection[str] = ()) -> Iterator[tuple[int, int]]:

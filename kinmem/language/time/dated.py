@@ -129,7 +129,9 @@ def _found(
         told = tense
         if 0 < len(beside) <= MOST_BESIDE and anchor.meaning in BY_TENSE:
             told = _tense_without(beside, anchor, text, plain, language)
-        if stretch is not None and is_sure(anchor, plain, speech, told):
+        if stretch is not None and is_sure(anchor, plain, language, told):
+            if told != tense and last is anchor:
+                stretch = _stretch(anchor, today, told)
             yield anchor.start, last.end, stretch
 
 
@@ -221,18 +223,31 @@ def _tense_without(
 _CLAUSE = re.compile(r"[,;:.!?](?= )| [–—-] ")
 
 
-def is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> bool:
-    """Whether it means one stretch only. A weekday does in a text that only looks back."""
+def is_sure(anchor: Anchor, plain: Plain, language: Language, tense: Tense) -> bool:
+    """Whether it means one stretch only. A weekday does in a text that only looks back; and where
+    something is on that day, which is the next one: "the exam is on Monday"."""
     if anchor.meaning == "weekday":
+        speech = spoken_grammar(language)
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
-        on = link is None or link.lastgroup == "in"
-        on = on and not is_one_of_several(anchor, plain)
-        return tense.past and on and not speech.refuses(plain.text, [anchor])
+        if not (link is None or link.lastgroup == "in") or is_one_of_several(anchor, plain):
+            return False
+        if tense.past:
+            return not speech.refuses(plain.text, [anchor])
+        before = plain.text[: link.start() if link else anchor.start]
+        alone = _STANDS_ALONE.match(plain.text, anchor.end) is not None  # unlike Friday mornings
+        return alone and not tense.future and _is_on(language).search(before) is not None
     if anchor.meaning == "in units":  # "it took me", "finished in two days": so long
         return tense.future or not tense.past
     if anchor.meaning == "day of month":  # not the 15th floor
         return _STANDS_ALONE.match(plain.text, anchor.end) is not None
     return anchor.meaning in RELATIVE or anchor.meaning in COMING
+
+
+@cache
+def _is_on(language: Language) -> re.Pattern[str]:
+    """What a day stands behind on which something is: the exam is on Monday."""
+    verbs = "|".join(lexicon(language.name)["spoken_time"]["is_on"])
+    return re.compile(rf"(?<!\w)(?:{verbs}) ?(?:el |al )?\Z")
 
 
 _STANDS_ALONE = re.compile(
@@ -255,6 +270,8 @@ def spoken_grammar(language: Language) -> Grammar:
 
 
 def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
+    if anchor.meaning == "weekday" and not tense.past:
+        return _coming_weekday(anchor.slots, today)
     if anchor.meaning in ("this weekday", "day of month") and tense.past and not tense.future:
         return LOOKING_BACK[anchor.meaning](anchor.slots, today)
     meaning = COMING.get(anchor.meaning)

@@ -131,7 +131,7 @@ def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
         on = link is None or link.lastgroup == "in"
         told = (
-            anchor.meaning == "date" and tense.past or dated.is_sure(anchor, plain, speech, tense)
+            anchor.meaning == "date" and tense.past or dated.is_sure(anchor, plain, language, tense)
         )
         is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
         yield stretch[0].date() if on and told and is_day and not tense.future else None
