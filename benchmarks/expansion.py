@@ -18,9 +18,9 @@ from benchmarks.data import Conversation, Question, data_sets, own_set
 from benchmarks.report import Row, Table, Target
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models.turns import Message
 from kinmem.text import folded
+from tests.scripted import ScriptedModel
 
 WORDINGS = 3
 LONGEST = 300

@@ -15,13 +15,13 @@ from kinmem.errors import InvalidInput
 from kinmem.learn.pipeline import Learn
 from kinmem.llm.base import ChatModels
 from kinmem.llm.naming import Naming
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.mcp.protocol import build
 from kinmem.models import State
 from kinmem.service import Service
 from kinmem.wiring.open_memory import chat_models
 from tests.conftest import MovableClock
 from tests.language.test_instructions import POISON
+from tests.scripted import ScriptedModel
 from tests.sweeps import sample
 from tests.test_tools import answer, refusal
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from kinmem.llm.scripted import ScriptedModel
 from scripts.evaluate_prompts import CASES, answer_to, faults_of, main
 from tests.llm.model_server import ModelServer
+from tests.scripted import ScriptedModel
 from tests.sweeps import WHOLE
 from tests.test_prompts import NAMES
 

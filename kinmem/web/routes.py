@@ -39,11 +39,10 @@ from kinmem.http.logins import (
 )
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import Scope
-from kinmem.web.forms import Refused, filled_in
 from kinmem.web.language import chosen
 from kinmem.web.render import HEADERS, THEME, THEMES, bare, page
 from kinmem.web.render import STATIC as FILES
-from kinmem.web.view import Answer, Asked, Done, Notice, Show, Shown, View
+from kinmem.web.view import Answer, Asked, Done, Notice, Refused, Show, Shown, View, filled_in
 from kinmem.web.views import VIEWS
 
 LOGOUT, APPEARANCE = "/logout", "/appearance"

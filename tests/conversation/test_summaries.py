@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from kinmem.conversation.compact import Compact
 from kinmem.errors import ModelError, StoreError
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models.turns import Role
 from kinmem.settings import load
 from kinmem.store.base import Store
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conversation.talk import assert_whole, say
+from tests.scripted import ScriptedModel
 
 Opened = Callable[..., Compact]
 

@@ -6,10 +6,10 @@ import pytest
 
 from kinmem.conversation.summarize_turns import fold, most_tokens, summary_of
 from kinmem.errors import ModelError
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models.turns import Snapshot
 from kinmem.text import estimated_tokens
 from tests.conversation.talk import NOON, message
+from tests.scripted import ScriptedModel
 
 WINDOW = 200_000
 

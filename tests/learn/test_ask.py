@@ -15,11 +15,11 @@ from kinmem.errors import ModelError
 from kinmem.learn.ask import ask
 from kinmem.learn.findings import STATEMENT_BYTES
 from kinmem.llm.litellm_models import LitellmChat
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import CATEGORIES, Entity, Memory, Note, Relation
 from kinmem.models.draft import CONTEXT_BYTES, SUBJECT_BYTES
 from kinmem.models.turns import Message, Role
 from tests.llm.model_server import GOOD, ModelServer, changed
+from tests.scripted import ScriptedModel
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SAID = datetime(2026, 6, 15, 12, tzinfo=UTC)

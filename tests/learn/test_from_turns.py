@@ -8,11 +8,11 @@ from kinmem.errors import ModelError
 from kinmem.learn.pipeline import Learn
 from kinmem.llm.base import ChatModels
 from kinmem.llm.naming import Naming
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Filters, Memory, State
 from kinmem.models.turns import Message
 from kinmem.service import Service
 from tests.conftest import MovableClock
+from tests.scripted import ScriptedModel
 
 
 class Talk:

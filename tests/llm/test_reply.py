@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from kinmem.errors import ModelError
 from kinmem.llm.reply import Unfit, fitted, fitting, schema_of
-from kinmem.llm.scripted import ScriptedModel
+from tests.scripted import ScriptedModel
 
 
 class Drink(BaseModel):

@@ -11,12 +11,12 @@ import pytest
 from kinmem.errors import ModelError
 from kinmem.llm.base import ChatModel, ChatModels, Reranker
 from kinmem.llm.rerankers import ChatReranker, FirstThatCan
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
+from tests.scripted import ScriptedModel
 
 NOTES = (
     "Tom works at the bakery in Lyon.",

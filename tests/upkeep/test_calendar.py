@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Memory, State
 from kinmem.upkeep.ageing import expected, prune, recalibrate
 from kinmem.upkeep.steps import UNLIMITED, Budget, Lease
+from tests.scripted import ScriptedModel
 from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
 
 

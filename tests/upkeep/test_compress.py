@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
 from kinmem.models.turns import Run
 from kinmem.upkeep.join import united
 from tests.conftest import MovableClock
+from tests.scripted import ScriptedModel
 from tests.upkeep.conftest import Bench, all_of_it
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import ChatModels
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
 from kinmem.models.turns import Run
 from kinmem.service import Service
@@ -21,6 +20,7 @@ from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
+from tests.scripted import ScriptedModel
 from tests.upkeep.conftest import Bench, all_of_it, shown
 
 ROSES = (

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import ChatModels
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
+from tests.scripted import ScriptedModel
 
 NEAR = {"KINMEM_COMPRESS": "on", "KINMEM_COMPRESS_SIMILARITY": 0.5}
 

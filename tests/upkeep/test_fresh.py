@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
 from kinmem.upkeep.embed import Embed
+from tests.scripted import ScriptedModel
 from tests.upkeep.conftest import Bench, all_of_it
 
 GARDEN = ("Clara grows roses in her garden.", "Clara waters the roses in her garden.")

@@ -7,12 +7,12 @@ import pytest
 
 from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import ChatModels
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
+from tests.scripted import ScriptedModel
 
 Asked = Callable[[str], Any]
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
 from kinmem.settings.memory_settings import LifeSettings, Prune
 from kinmem.upkeep.ageing import purge
 from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.steps import Budget
+from tests.scripted import ScriptedModel
 from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
 
 DEFAULT = LifeSettings()

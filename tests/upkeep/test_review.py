@@ -8,13 +8,13 @@ import pytest
 
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.llm.relating import Relating
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Filters, Issue, Review, Settled, State
 from kinmem.models.turns import Batch, Conflict
 from kinmem.service import Service
 from kinmem.upkeep.issues import issue_of
 from kinmem.upkeep.review import review
 from kinmem.upkeep.reviewing import apply_issue, refuse_issue
+from tests.scripted import ScriptedModel
 from tests.upkeep.conftest import Bench, shown
 
 HOMES = ("Clara lives in Lyon.", "Clara lives in Rome.")

@@ -12,7 +12,6 @@ from mcp import Client
 
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.llm.base import ChatModels
-from kinmem.llm.scripted import ScriptedModel
 from kinmem.mcp.protocol import build
 from kinmem.models import State
 from kinmem.service import Service
@@ -23,6 +22,7 @@ from kinmem.upkeep import cycle
 from kinmem.upkeep.steps import NAMES, Budget, leased
 from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
+from tests.scripted import ScriptedModel
 
 
 def kinds(service: Service) -> list[str]:

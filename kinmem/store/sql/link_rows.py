@@ -1,4 +1,5 @@
-"""Links as rows: made and taken back, published, and what becomes of them when memories go.
+"""What ties memories together, as rows. Links: made and taken back, published, and what becomes of
+them when memories go. Conflicts, and what was refused.
 
 A Kin's own file has the links that it has made or found. shared.db has copies of those between
 shared memories, each with the Kin that has published it. An end may be in the other file, so links
@@ -9,8 +10,9 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kinmem.clock import Clock
 from kinmem.models.links import (
     AUTO,
     INVERSE,
@@ -19,13 +21,10 @@ from kinmem.models.links import (
     Link,
     linked,
 )
-from kinmem.store.sql.damage import DamagedRow, Row
-from kinmem.store.sql.database import Database, Transaction
+from kinmem.models.turns import Conflict
+from kinmem.store.sql.damage import DamagedRow, Row, readable
+from kinmem.store.sql.database import Database, Transaction, state_of
 from kinmem.store.sql.memory_rows import IN_IDS, as_text, time_text
-
-if TYPE_CHECKING:
-    pass
-
 
 FIELDS = (
     "source", "target", "relation", "weight", "confidence", "origin", "evidence", "created_at",
@@ -238,3 +237,51 @@ def _values(link: Link, at: datetime) -> list[Any]:
     evidence = as_text(dict(link.evidence)) if link.evidence else None
     named = [getattr(link, name) for name in FIELDS[:6]]
     return [*named, evidence, time_text(at), time_text(at)]
+
+
+def close_conflict(db: Transaction, id: int, status: str) -> None:
+    """See Decisions.close_conflict."""
+    db.run("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
+
+
+def _refused(row: Row) -> frozenset[str]:
+    return frozenset(json.loads(row[0]))
+
+
+def _conflict(row: Row) -> Conflict:
+    id, newer, older, kind, mode, reason, status, at = row
+    return Conflict(newer, older, kind, mode, reason, status, datetime.fromisoformat(at), id)
+
+
+class SqlDecisions:
+    """See Decisions."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def conflicts(self, *, all: bool = False) -> list[Conflict]:
+        if not all and not state_of(self._database).has_open_conflicts:
+            return []
+        rows = self._database.rows(
+            "SELECT id, newer, older, kind, mode, reason, status, at FROM conflicts"
+            " WHERE :all OR status = 'open' ORDER BY id DESC",
+            {"all": all},
+        )
+        return readable(rows, _conflict, "conflicts", self._database.damage)
+
+    def close_conflict(self, id: int, status: str) -> None:
+        with self._database.writing() as db:
+            close_conflict(db, id, status)
+
+    def refuse(self, kind: str, ids: Collection[str]) -> None:
+        with self._database.writing() as db:
+            db.run(
+                "INSERT INTO refusals (kind, ids, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                (kind, as_text(sorted(set(ids))), time_text(self._clock())),
+            )
+
+    def refused(self, kind: str) -> frozenset[frozenset[str]]:
+        rows = self._database.rows("SELECT ids FROM refusals WHERE kind = ?", (kind,))
+        damage = self._database.damage
+        return frozenset(readable(rows, _refused, "refusals", damage))

@@ -19,6 +19,7 @@ from kinmem.store.sql.database import Database, Row, kept_states
 from kinmem.store.sql.document_texts import SqlDocuments
 from kinmem.store.sql.graph_rows import SqlGraph
 from kinmem.store.sql.life_rows import SqlLife
+from kinmem.store.sql.link_rows import SqlDecisions
 from kinmem.store.sql.linked_memories import SqlLinks
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import (
@@ -37,7 +38,7 @@ from kinmem.store.sql.past import SqlChanges, SqlPast
 from kinmem.store.sql.record_rows import SqlTransfer
 from kinmem.store.sql.sharing import Files, SqlOthers, with_present_contexts
 from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
-from kinmem.store.sql.upkeep_rows import SqlDecisions, SqlJobs, SqlRounds, SqlSummaries
+from kinmem.store.sql.upkeep_rows import SqlJobs, SqlRounds, SqlSummaries
 from kinmem.store.sql.writer import MemoryWriter
 from kinmem.text import folded
 

@@ -1,4 +1,4 @@
-"""The rows of upkeep: what is due for tags, links and summaries; jobs, conflicts and refusals."""
+"""The rows of upkeep: what is due for tags, links and summaries; jobs."""
 
 import json
 import os
@@ -12,11 +12,11 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.models import Memory
-from kinmem.models.turns import Conflict, Run
+from kinmem.models.turns import Run
 from kinmem.store.base import Round
 from kinmem.store.memory import SHORT, Summary
 from kinmem.store.sql.damage import Row, readable
-from kinmem.store.sql.database import Database, Transaction, state_of
+from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import (
     ALL,
     COLUMNS,
@@ -328,51 +328,3 @@ def has_ended(holder: str) -> bool:
     except OSError:  # somebody else's process: it lives
         return False
     return False
-
-
-def close_conflict(db: Transaction, id: int, status: str) -> None:
-    """See Decisions.close_conflict."""
-    db.run("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
-
-
-def _refused(row: Row) -> frozenset[str]:
-    return frozenset(json.loads(row[0]))
-
-
-def _conflict(row: Row) -> Conflict:
-    id, newer, older, kind, mode, reason, status, at = row
-    return Conflict(newer, older, kind, mode, reason, status, datetime.fromisoformat(at), id)
-
-
-class SqlDecisions:
-    """See Decisions."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
-    def conflicts(self, *, all: bool = False) -> list[Conflict]:
-        if not all and not state_of(self._database).has_open_conflicts:
-            return []
-        rows = self._database.rows(
-            "SELECT id, newer, older, kind, mode, reason, status, at FROM conflicts"
-            " WHERE :all OR status = 'open' ORDER BY id DESC",
-            {"all": all},
-        )
-        return readable(rows, _conflict, "conflicts", self._database.damage)
-
-    def close_conflict(self, id: int, status: str) -> None:
-        with self._database.writing() as db:
-            close_conflict(db, id, status)
-
-    def refuse(self, kind: str, ids: Collection[str]) -> None:
-        with self._database.writing() as db:
-            db.run(
-                "INSERT INTO refusals (kind, ids, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                (kind, as_text(sorted(set(ids))), time_text(self._clock())),
-            )
-
-    def refused(self, kind: str) -> frozenset[frozenset[str]]:
-        rows = self._database.rows("SELECT ids FROM refusals WHERE kind = ?", (kind,))
-        damage = self._database.damage
-        return frozenset(readable(rows, _refused, "refusals", damage))

@@ -17,10 +17,10 @@ from kinmem.store.sql.document_rows import drop_old_texts
 from kinmem.store.sql.erasing import scrub, turns_of
 from kinmem.store.sql.history_rows import Line
 from kinmem.store.sql.link_changes import LinkChanges
+from kinmem.store.sql.link_rows import close_conflict
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import IN_IDS, time_text
 from kinmem.store.sql.sharing import Files
-from kinmem.store.sql.upkeep_rows import close_conflict
 
 logger = logging.getLogger(__name__)
 

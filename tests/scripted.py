@@ -1,4 +1,4 @@
-"""A chat model with scripted answers, for demonstrations and tests without a server."""
+"""A chat model with scripted answers, for tests and measurements without a server."""
 
 import json
 from collections.abc import Callable, Sequence
