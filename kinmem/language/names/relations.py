@@ -5,11 +5,13 @@ nothing. Who says "I" is the speaker; without a name, "the user". How relations 
 lexicon/relations.json, English first, the clearest of five languages beside it: <A> and <B> are the
 ends, each a name or several, and an end that is missing is the speaker; <still> is what may stand
 before the verb, <end> says that nothing else belongs to the name.
+
+Its first part is how relations are named where they are stored, and told from either end. Of 20 the
+names are Keyoku's (lexicon/relations.json); any other lowercase slug is kept as it is.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -154,18 +156,18 @@ def _signs() -> tuple[tuple[str, str], ...]:
     )
 
 
-@dataclass(frozen=True)
 class Form:
     """One way of saying a relation."""
 
-    relation: str
-    """`role`: what the word in the group of that name means."""
-    hints: tuple[str, ...]
-    """One of them, in lower case, is in all that fits: most texts need not be searched. None for
-    forms of roles."""
-    turned: bool
-    """Whether <B> is the source."""
-    text: str
+    # Not a dataclass: hooks load this module for the names alone, and making one takes 1 ms.
+    def __init__(self, relation: str, hints: tuple[str, ...], turned: bool, text: str) -> None:
+        """For the relation `role` the word in the group of that name tells which one it is. Of
+        `hints` one, in lower case, is in all that fits: most texts need not be searched; forms of
+        roles have none. `turned` says that <B> is the source."""
+        self.relation = relation
+        self.hints = hints
+        self.turned = turned
+        self.text = text
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
