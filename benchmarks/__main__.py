@@ -1,8 +1,8 @@
 """python -m benchmarks [retrieval|latency|throughput|...|all] [--short] [--json FILE]
 
 ablation and embedders take --embedder NAME, for another model than the built-in one; talk,
-commands and worlds take the file or folder that is to be measured behind their name, pairs one or
-more (see pairs.py).
+commands, worlds and lives take the file or folder that is to be measured behind their name, pairs
+one or more (see pairs.py).
 """
 
 import argparse
@@ -36,6 +36,7 @@ BENCHMARKS = (
         "now",
         "updates",
         "worlds",
+        "lives",
         "notes",
         "languages",
         "reembedding",
@@ -58,6 +59,7 @@ FILES = {
     "talk": "KINMEM_BENCH_TALK",
     "commands": "KINMEM_BENCH_COMMANDS",
     "worlds": "KINMEM_BENCH_WORLDS",
+    "lives": "KINMEM_BENCH_LIVES",
 }
 """Variables by which those that measure any file or folder are told which."""
 OF_EMBEDDERS = ("ablation", "embedders")

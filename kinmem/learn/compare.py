@@ -8,6 +8,7 @@ from itertools import chain
 
 from kinmem.clock import Clock
 from kinmem.language import Ladder, claim
+from kinmem.learn.change_chance import Near, changes
 from kinmem.learn.drafting import Candidate
 from kinmem.learn.occasion import MOST_JUDGED, in_order, last_said, worth_judging
 from kinmem.learn.reconcile import (
@@ -22,7 +23,7 @@ from kinmem.learn.reconcile import (
 )
 from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.prompts import chunks_of, embedded, is_surely_one
-from kinmem.llm.relating import PERHAPS_SAME, SAME, Judged, Relating
+from kinmem.llm.relating import PERHAPS_SAME, SAME, Change, Judged, Relating
 from kinmem.models import LIVE, Asked, Chunks, Draft, Filters, Memory, State, Stored, Vector
 from kinmem.models.places import compare_places
 from kinmem.settings import Settings
@@ -185,6 +186,7 @@ class Compare:
         updates: str | None = None,
         is_given: bool = False,
         told_in: str | None = None,
+        message: str | None = None,
         most: int = MOST_JUDGED,
     ) -> Verdict:
         """Stage 5: return what is to become of a new memory beside its neighbours; see reconcile.
@@ -192,7 +194,8 @@ class Compare:
         The judge reads at most `most` pairs. Only the Kin's own memory makes the new one
         superfluous, since others may take theirs back; and unless it `is_given` by a caller, only
         one that as many can see. What was told in one project (`told_in`) is not compared with
-        what belongs to another, even if it holds everywhere itself.
+        what belongs to another, even if it holds everywhere itself. `message` is what it was said
+        in; None if a caller gave it.
         """
         known = [*neighbours, *self._corrected(updates, neighbours)]
         place = new.place or told_in
@@ -200,7 +203,7 @@ class Compare:
         now = self._clock().astimezone(self._zone)
         shown = self._to_judge(new, known, most)
         known = self._comparable(known, shown, updates)
-        judged = self._judge(new, shown, now) if self._relating else None
+        judged = self._judge(new, shown, now, message) if self._relating else None
         mode = self._settings.conflict_mode
         while True:
             verdict = reconcile(new, known, self.ladder, mode, now, updates, judged)
@@ -243,7 +246,9 @@ class Compare:
         kept = {updates, *(memory.id for memory, _ in (*self.close(known), *shown))}
         return [neighbour for neighbour in known if neighbour[0].id in kept]
 
-    def _judge(self, new: Memory, shown: Sequence[Neighbour], now: datetime) -> Judged:
+    def _judge(
+        self, new: Memory, shown: Sequence[Neighbour], now: datetime, message: str | None
+    ) -> Judged:
         mode, relating = self._settings.conflict_mode, self._relating
         pairs = {memory.id: in_order(memory, new, mode, now) for memory, _ in shown}
         answers = zip(pairs, relating(list(pairs.values())), strict=True)
@@ -256,12 +261,35 @@ class Compare:
         )
         kinds = {id: relating.of_one_kind(text, new.content) for id, text in texts.items()}
         known_kinds = {id: kind for id, kind in kinds.items() if kind is not None}
-        return Judged(relations, frozenset(same), known_kinds, self._further(shown))
+        changed = self._changed(pairs, shown, message)
+        return Judged(relations, frozenset(same), known_kinds, changed)
 
-    def _further(self, shown: Sequence[Neighbour]) -> dict[str, float]:
+    def _changed(
+        self,
+        pairs: Mapping[str, tuple[str, str]],
+        shown: Sequence[Neighbour],
+        message: str | None,
+    ) -> dict[str, Change]:
+        """Return how likely each earlier text no longer holds; see change_chance.py."""
         scaled = self._embedder.calibration.scaled
-        nearest = max((scaled(cosine) for _, cosine in shown), default=0.0)
-        return {memory.id: nearest - scaled(cosine) for memory, cosine in shown}
+        cosines = {memory.id: scaled(cosine) for memory, cosine in shown}
+        to_message = cosines | ({} if message is None else self._cosines(message, pairs))
+        near = [Near(*pairs[id], cosines[id], to_message[id]) for id in pairs]
+        found = zip(pairs, changes(near, message, self._relating), strict=True)
+        return {id: change for id, change in found if change is not None}
+
+    def _cosines(self, text: str, pairs: Mapping[str, tuple[str, str]]) -> dict[str, float]:
+        """Return the scaled cosines of a text with stored memories; empty if it is the new one's,
+        or there are no vectors."""
+        texts = Chunks((text,))
+        if not pairs or all(text == later for _, later in pairs.values()):
+            return {}
+        vectors = embedded(texts, self._embedder).vectors
+        if vectors is None:
+            return {}
+        scaled = self._embedder.calibration.scaled
+        found = self._store.index.cosines(vectors[0], self._embedder.name, list(pairs))
+        return {id: scaled(max(chunks)) for id, chunks in found.items() if chunks}
 
     def _ended_by(self, by: Memory, new: Memory) -> list[Memory]:
         """Return the Kin's memories that gave way to `by`, although `new` began after them and

@@ -7,6 +7,7 @@ statement twice (store/sql/memory_file.py has it in SQL).
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time, timedelta
+from functools import lru_cache
 from math import sqrt
 
 from kinmem.language import Dates, Periods, Wording, atoms, claim
@@ -29,6 +30,8 @@ LEAST_SUM = 0.2
 # How far the sum may be behind the highest.
 MOST_BEHIND = 0.4
 WORD = re.compile(r"[^\W_]+")
+# Texts whose words are kept: a statement is compared with many.
+REMEMBERED = 1024
 # Letters by which a word is compared, since endings say little.
 BEGINNING = 6
 
@@ -220,13 +223,13 @@ def worth_judging(
 
     `near` holds texts with their cosines to the new one, on the scale of Calibration.scaled.
     """
-    own = _beginnings(new)
-    sums = [cosine + SHARED * _share_of_words(own, _beginnings(text)) for text, cosine in near]
+    sums = [cosine + SHARED * share_of_words(new, text) for text, cosine in near]
     floor = max(least, max(sums, default=0.0) - MOST_BEHIND)
     order = sorted(range(len(near)), key=lambda at: -sums[at])
     return [at for at in order if sums[at] >= floor][:most]
 
 
+@lru_cache(REMEMBERED)
 def _beginnings(text: str) -> frozenset[str]:
     """Return the beginnings of the words; in scripts without spaces, pairs of characters."""
     found: set[str] = set()
@@ -238,8 +241,9 @@ def _beginnings(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _share_of_words(own: frozenset[str], other: frozenset[str]) -> float:
-    """Return the cosine of the two sets, 0 to 1."""
-    if not own or not other:
+def share_of_words(one: str, other: str) -> float:
+    """Return the share of words that two texts have in common: the cosine of their sets, 0 to 1."""
+    ours, theirs = _beginnings(one), _beginnings(other)
+    if not ours or not theirs:
         return 0.0
-    return len(own & other) / sqrt(len(own) * len(other))
+    return len(ours & theirs) / sqrt(len(ours) * len(theirs))

@@ -16,6 +16,7 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.learn.apply import Changes, changes_of_stored, retried
 from kinmem.learn.ask import ask_about
+from kinmem.learn.change_chance import excerpt
 from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.edit import Correction
@@ -123,6 +124,11 @@ class Source:
     def is_given(self) -> bool:
         """Whether a caller gave them."""
         return not self.turn
+
+    def message_of(self, note: Note) -> str | None:
+        """What was said with it; None if it is not the words of a message."""
+        told = (message.text for message in self.turn if message.who == note.speaker)
+        return next((excerpt(text, note.content) for text in told if note.content in text), None)
 
     @property
     def project(self) -> str | None:
@@ -321,6 +327,7 @@ class Learn:
             updates=updates,
             is_given=source.is_given,
             told_in=source.project,
+            message=source.message_of(note),
             most=most,
         )
         if isinstance(verdict, Outdated):

@@ -32,7 +32,7 @@ from kinmem.learn.occasion import (
     states_as_much,
     was_over,
 )
-from kinmem.llm.relating import Judged, weighed
+from kinmem.llm.relating import UNCHANGED, Judged, weighed
 from kinmem.models import LIVE, ConflictMode, Memory
 from kinmem.text import words
 
@@ -234,7 +234,7 @@ def _contradicted(
                     judged.relations.get(known.id),
                     *in_order(known, new, mode, now),
                     judged.of_one_kind.get(known.id),
-                    judged.further.get(known.id, 0.0),
+                    judged.changed.get(known.id, UNCHANGED),
                 )
             if clash is not None:
                 clashes.append((known, clash))

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from hashlib import sha256
 from itertools import chain, combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from kinmem.language import Kinship, Ladder, Pair
+from kinmem.learn.change_chance import Near, changes
 from kinmem.learn.occasion import (
     in_turn,
     may_be_one,
@@ -22,7 +23,7 @@ from kinmem.learn.occasion import (
     worded_otherwise,
 )
 from kinmem.llm.base import Embedder
-from kinmem.llm.relating import ALIKE, Relating, weighed
+from kinmem.llm.relating import ALIKE, UNCHANGED, Relating, weighed
 from kinmem.models import Filters, Issue, Memory, Progress, Scope
 from kinmem.models.places import compare_places
 from kinmem.store.base import Store
@@ -205,12 +206,16 @@ def pairs(
             is_elsewhere = compare_places(first.place, second.place) == "other"
             if store.kin in (first.kin, second.kin) and not is_elsewhere:
                 asked = relating if len(seen) <= MOST_JUDGED else UNJUDGING
-                nearest = {id: max(nears.get(id, {}).values(), default=cosine) for id in pair}
-                further = {
-                    id: max(0.0, level.scaled(best) - level.scaled(cosine))
-                    for id, best in nearest.items()
+                beside = {
+                    id: [
+                        (known[near].content, level.scaled(near_cosine))
+                        for near, near_cosine in nears.get(id, {}).items()
+                        if near in known and near not in pair
+                    ][:1]
+                    for id in pair
                 }
-                yield from _between(first, second, cosine, ladder, asked, now, further)
+                compared = _Compared(first, second, cosine, level.scaled(cosine), beside)
+                yield from _between(compared, ladder, asked, now)
 
 
 def _of_same_text(memories: Sequence[Memory]) -> Iterator[tuple[str, str, float]]:
@@ -237,16 +242,22 @@ def _near(
             progress(start + len(ids), len(memories), "comparing memories")
 
 
+class _Compared(NamedTuple):
+    """Two memories, and what else is near them."""
+
+    one: Memory
+    other: Memory
+    cosine: float
+    scaled: float
+    """The same cosine, by Calibration.scaled."""
+    beside: Mapping[str, Sequence[tuple[str, float]]]
+    """By the id of each, the nearest other text, if any, and its scaled cosine."""
+
+
 def _between(
-    one: Memory,
-    other: Memory,
-    cosine: float,
-    ladder: Ladder,
-    relating: Relating,
-    now: datetime,
-    further: Mapping[str, float],
+    compared: _Compared, ladder: Ladder, relating: Relating, now: datetime
 ) -> Iterator[Issue]:
-    """`further`: by the id of each, see Judged."""
+    one, other, cosine, *_ = compared
     pair = (one, other)
     kinship = Pair(one.content, other.content).kinship(cosine, ladder)
     same = kinship in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
@@ -261,9 +272,7 @@ def _between(
         may_exclude = of_one(one, other) or worded_otherwise(one, other)
         earlier, later = in_turn(pair, now)
         clashes = (
-            list(_contradiction(earlier, later, cosine, ladder, relating, further[later.id]))
-            if may_exclude
-            else []
+            list(_contradiction(earlier, later, compared, ladder, relating)) if may_exclude else []
         )
         yield from clashes or _alike(pair, cosine, ladder, same, relating)
 
@@ -290,17 +299,22 @@ def _alike(
 def _contradiction(
     earlier: Memory,
     later: Memory,
-    cosine: float,
+    compared: _Compared,
     ladder: Ladder,
     relating: Relating,
-    further: float,
 ) -> Iterator[Issue]:
     texts = earlier.content, later.content
     if of_two_days(earlier, later):
         return
-    found = Pair(*texts).clash(cosine, ladder)
+    found = Pair(*texts).clash(compared.cosine, ladder)
     if (relation := relating.of(*texts)) is not None:
-        found = weighed(found, relation, *texts, relating.of_one_kind(*texts), further)
+        near = [
+            Near(text, later.content, cosine, cosine)
+            for text, cosine in ((earlier.content, compared.scaled), *compared.beside[later.id])
+        ]
+        message = later.content if later.turns else None
+        changed = changes(near, message, relating)[0] or UNCHANGED
+        found = weighed(found, relation, *texts, relating.of_one_kind(*texts), changed)
     if found is not None:
         said = "cannot both be so now; the later one may have replaced the earlier"
         finding = "replaced" if found.clear else "unsure"
