@@ -81,8 +81,8 @@ def _learn(service: Service) -> None:
     ("journey", "most"),
     [
         pytest.param(_recall, 49, id="a recall"),
-        pytest.param(_memorize, 57, id="a memorize"),
-        pytest.param(_learn, 79, id="a turn until it is learned"),
+        pytest.param(_memorize, 58, id="a memorize"),
+        pytest.param(_learn, 80, id="a turn until it is learned"),
     ],
 )
 def test_a_journey_goes_through_no_more_files(

@@ -128,9 +128,9 @@ class Candidates:
         )
 
     def __iter__(self) -> Iterator[Group]:
-        for scope, changes in self._changes.items():
+        for scope, changed in self._changes.items():
             self._is_held = False
-            for part in _parts(changes):
+            for part in _parts(changed):
                 self._read += len(part)
                 yield from self._in({id for _, id in part}, scope)
                 if not self._is_held:
