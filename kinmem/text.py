@@ -244,6 +244,25 @@ def _language(found: Collection[str]) -> str:
     return max(STOP_WORDS, key=lambda code: len(STOP_WORDS[code] & distinct))
 
 
+# How people call the place at hand. "Here" is looked for in its own language only: in French "hier"
+# is yesterday, "qui" is who.
+HERE = {
+    "en": late(r"\b(?:here|this (?:repo(?:sitory)?|project|codebase))\b", re.IGNORECASE),
+    "de": late(r"\b(?:hier|diese[mns] (?:repo(?:sitory)?|projekt))\b", re.IGNORECASE),
+    "fr": late(r"\b(?:ici|ce (?:dépôt|projet|repo))\b", re.IGNORECASE),
+    "es": late(r"\b(?:aqu[ií]|este (?:repo(?:sitorio)?|proyecto))\b", re.IGNORECASE),
+    "it": late(r"\b(?:qui|quest[oa] (?:repo(?:sitory)?|progetto))\b", re.IGNORECASE),
+    "pt": late(r"\b(?:aqui|n?este (?:repo(?:sitório)?|projeto))\b", re.IGNORECASE),
+    "zh": late("这里|這裡|这个(?:项目|仓库)"),
+}
+
+
+def says_here(text: str) -> bool:
+    """Return whether a text is about the place at hand, by its words."""
+    here = HERE.get(language_of(text))
+    return here is not None and here.search(text) is not None
+
+
 @lru_cache(maxsize=4096)
 def folded(text: str) -> str:
     """Normalize a name for comparison: no case, no accents, white space collapsed."""

@@ -16,6 +16,7 @@ from kinmem.learn.drafting import judgement
 from kinmem.mcp import tool_answers
 from kinmem.models.places import compare_places, name_of, place_of, spoken_of
 from kinmem.service import Service
+from kinmem.service.components import working_in
 from kinmem.store.sqlite.connection import SqliteDatabase
 
 PNPM = "We use pnpm in this repo, never npm or yarn."
@@ -126,6 +127,41 @@ def test_the_life_of_a_family_holds_everywhere_and_the_work_of_a_team_in_its_pro
     assert {learned[text] for text in WORK} == {here}
     assert {told[text] for text in LIVES} == {None}
     assert {told[text] for text in WORK} == {service.here}
+
+
+def test_how_somebody_works_in_one_repository_is_not_told_in_another(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    a, b = projects("parcels"), projects("invoices")
+    said(service, "1", a, "I write migrations by hand.", "I'm vegetarian and I live in Bern.")
+
+    places = {one.content: one.place for one in service.list_memories().memories}
+    [in_b] = said(service, "2", b, "add a migration for the users table")
+    [in_a] = said(service, "3", a, "add a migration for the users table")
+
+    assert places["I write migrations by hand."] == str(a)
+    assert places["I'm vegetarian and I live in Bern."] is None
+    assert "by hand" in in_a and "by hand" not in in_b
+
+
+@pytest.mark.parametrize(
+    ("question", "is_weak"),
+    [
+        ("Which package manager here?", True),
+        ("Which package manager do we use in this project?", True),
+        ("Which package manager do we use?", False),
+    ],
+)
+def test_what_is_asked_of_here_is_not_answered_by_another_project(
+    service: Service, projects: Callable[[str], Path], question: str, is_weak: bool
+) -> None:
+    said(service, "1", projects("parcels"), PNPM)
+
+    with working_in(str(projects("invoices"))):
+        answer = service.recall(question)
+
+    assert [hit.weak for hit in answer.hits if not hit.is_turn] == [is_weak]
+    assert answer.abstained is is_weak
 
 
 def test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere(

@@ -44,7 +44,7 @@ from kinmem.models import (
 )
 from kinmem.models.places import place_of, spoken_of
 from kinmem.store.base import Store
-from kinmem.text import asks, count_words, late
+from kinmem.text import asks, count_words, late, says_here
 from kinmem.validation import (
     checked_category,
     checked_confidence,
@@ -101,6 +101,15 @@ OF_TALK = late(
 READ = 400
 # Chance from which a statement is about somebody's life (scripts/train_places.py).
 LIFE = 0.8
+# Chance below which what somebody says of himself is about the work on a project. Of the statements
+# in the first person of two sets of training/places and of one held out, 8 of 9 about a project are
+# below it, and none of 133 about a life.
+WORK = 0.15
+OF_BEING = late(
+    r"\b(?:I['’]?m|I am|my name|ich bin|ich hei(?:ss|ß)e|je suis|je m['’]appelle|soy|me llamo|sono"
+    r"|mi chiamo|sou|me chamo)\b|我是|我叫",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -285,8 +294,9 @@ def project_of(
     category = category or judgement(content)[0]
     if category not in PERSONAL and (named := spoken_of(content, {place, *known()})):
         return named
-    holds_here = belongs(category, content, subject)
-    return place if holds_here and not _is_of_life(content, category, embedder) else None
+    if belongs(category, content, subject):
+        return None if _is_of_life(content, category, embedder) else place
+    return place if _is_of_work(content, category, embedder) else None
 
 
 def belongs(category: str, content: str, subject: str | None = None) -> bool:
@@ -301,13 +311,31 @@ def belongs(category: str, content: str, subject: str | None = None) -> bool:
 def _is_of_life(content: str, category: str | None, embedder: Embedder | None) -> bool:
     """Return whether, by its meaning, it is about somebody's life: "our daughter is six". The first
     call of a process waits for the model, half a second: a place stays for good."""
+    if category in BOUND or OF_A_PROJECT.search(content):
+        return False
+    chance = _chance_of_life(content, embedder)
+    return chance is not None and chance >= LIFE
+
+
+def _is_of_work(content: str, category: str | None, embedder: Embedder | None) -> bool:
+    """Return whether somebody says how they work on this project: "I write migrations by hand".
+    Who they are and what they like holds everywhere, unless they say "here"."""
+    if not OF_ME.search(content) or OF_BEING.search(content) or OF_TALK.search(content):
+        return False
+    if category in ("preference", "relationship") and not says_here(content):
+        return False
+    chance = _chance_of_life(content, embedder)
+    return chance is not None and chance < WORK
+
+
+def _chance_of_life(content: str, embedder: Embedder | None) -> float | None:
     life = embedder.calibration.life if embedder is not None else None
-    if embedder is None or life is None or category in BOUND or OF_A_PROJECT.search(content):
-        return False
+    if embedder is None or life is None:
+        return None
     try:
-        return life.chance(embedder.embed([content[:READ]])[0]) >= LIFE
+        return float(life.chance(embedder.embed([content[:READ]])[0]))
     except ModelError:
-        return False
+        return None
 
 
 def settle_places(store: Store) -> None:

@@ -181,13 +181,15 @@ def _bar(
     return setting * (SHARE_IF_WEAK if is_weak else 1.0)
 
 
-def weak_last(hits: Sequence[Hit], abstained: bool, least: float) -> list[Hit]:
+def weak_last(
+    hits: Sequence[Hit], abstained: bool, least: float, *, only_here: bool = False
+) -> list[Hit]:
     """Return the hits that may answer in their order, then at most five that hardly do, marked as
     weak, likeliest first.
 
     If recall abstains, all are weak. Otherwise those are weak that are below `least` and answer no
     part of the question, and those that only ask: a stored question is near to other questions but
-    answers none.
+    answers none. `only_here`: what holds in another project answers nothing about this one.
     """
     strong: list[Hit] = []
     weak: list[Hit] = []
@@ -202,6 +204,7 @@ def weak_last(hits: Sequence[Hit], abstained: bool, least: float) -> list[Hit]:
         is_weak = is_weak or (
             hit.memory.content.endswith(QUESTION_MARKS) and only_asks(hit.memory.content)
         )
+        is_weak = is_weak or (only_here and hit.reasons.elsewhere is not None)
         (weak if is_weak else strong).append(hit)
     weak.sort(key=lambda hit: -hit.confidence)
     return strong + [replace(hit, weak=True) for hit in weak[:WEAK]]

@@ -45,6 +45,7 @@ from kinmem.recall.working_prompt import (
 )
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.text import says_here
 
 NO_MODELS = ChatModels()
 
@@ -99,7 +100,8 @@ class Recall:
         scored = rerank(asked, scored, limit, models.rerank, attempts)  # 6
         kept = inquiry.judging.read(trim(scored, limit, settings))  # 7
         confidences, abstained, least = judge(kept, question, found, settings)  # 8
-        hits = weak_last(hits_of(kept, confidences, store), abstained, least)
+        hits = hits_of(kept, confidences, store)
+        hits = weak_last(hits, abstained, least, only_here=says_here(text))
         hits = former_first(hits, question.until, asked=question.was is not None)  # 9
         hits = shown(hits, question.words, inquiry.filters.as_of, store, settings.tokens)  # 10
         answer = self._answer(hits, found, question, attempts)
