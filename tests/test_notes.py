@@ -109,7 +109,8 @@ def test_of_a_large_memory_an_opening_tells_rules_and_what_is_important(
 
     assert "Never push" in told
     assert "peanuts" in told
-    assert len(lines(told)) == 2
+    assert "Stauballergie" in told  # nobody has rated it, and no prompt may be near it
+    assert len(lines(told)) == 3
 
 
 @pytest.mark.parametrize(

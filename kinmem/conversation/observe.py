@@ -50,6 +50,10 @@ FOLLOWING = 100
 GOES_ON = timedelta(minutes=10)
 # Seconds for the models that help to find notes for a prompt: a hook waits a second for the answer.
 MODEL_SECONDS = 0.8
+# No similarity tells that an allergy matters for "plan dinner for Friday". So an opening outside of
+# projects asks this, and tells the answers of which the judge is so sure.
+BINDING = "Who is allergic to something, must not eat something, or has an illness or a disability?"
+BINDS, MOST_BINDING = 0.5, 8
 # Number of the latest blocks for which kinmem checks whether their memories still hold. Older
 # blocks have been compacted by the client or are no longer read.
 CHECKED = 100
@@ -139,7 +143,8 @@ class Conversation:
         before = self._shown.of(session, "").memories.keys()
         last = self._standing(session, place)
         allowed = self._allowed(place)
-        memories = worth_telling(self._store, allowed, self._settings.inject.opening_tokens)
+        room = self._settings.inject.opening_tokens
+        memories = worth_telling(self._store, allowed, room, partial(self._binding, allowed))
         newer = self._newer(memories, allowed)
         known = {one.id for one in believed(self._store, list(newer.values()))}
         newer = {id: one for id, one in newer.items() if one.id in known}
@@ -301,6 +306,15 @@ class Conversation:
             self._store.count_use(used, self._clock())  # being shown counts as use
             return notes
         return "\n".join(self._shown.of(session, message.turn).texts)  # given meanwhile
+
+    def _binding(self, allowed: Filters) -> list[Memory]:
+        """Return what whoever plans for these people has to know, as far as the judge is sure;
+        nothing in a project, where nobody plans a dinner."""
+        if allowed.here:
+            return []
+        hits = self._recall(BINDING, list, MODEL_SECONDS, allowed).hits
+        sure = [hit.memory for hit in hits if not hit.weak and (hit.reasons.judge or 0.0) >= BINDS]
+        return believed(self._store, sure[:MOST_BINDING])
 
     def _has_begun_anew(self, session: str) -> bool:
         """Return whether an opening was shown last: Claude Code sends its summary after the

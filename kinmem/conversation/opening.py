@@ -7,7 +7,7 @@ important, and the rest if all of it fits. A session without an opening gets the
 first prompt.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kinmem.conversation.context import Turn, turns_of
@@ -37,16 +37,21 @@ LINE = "- ["
 BEGINNING = 3
 
 
-def worth_telling(store: Store, allowed: Filters, tokens: int) -> list[Memory]:
-    """Return the memories for an opening by how much they matter: pinned ones, rules, important
-    ones; all memories if they fit."""
+def worth_telling(
+    store: Store, allowed: Filters, tokens: int, binding: Callable[[], list[Memory]] = list
+) -> list[Memory]:
+    """Return the memories for an opening by how much they matter: pinned ones, rules, those that
+    `binding` returns, important ones; all memories if they fit."""
     ranked = believed(store, store.page(allowed, "importance", CANDIDATES).memories)
     important = [one for one in ranked if (one.importance or 0) >= IMPORTANT]
     told = _once([*_pinned(store, allowed), *_ruling(store, allowed), *important])
     every = store.page(allowed, "importance", MOST_RULES)
     rest = _once([*told, *filter(_lasts, believed(store, every.memories))])
     is_all = every.next_cursor is None and sum(map(_tokens, rest)) <= tokens
-    return store.with_present_contexts(rest if is_all else told)
+    if is_all:
+        return store.with_present_contexts(rest)
+    pinned, ruling = _pinned(store, allowed), _ruling(store, allowed)
+    return store.with_present_contexts(_once([*pinned, *ruling, *binding(), *important]))
 
 
 def rules(store: Store, allowed: Filters) -> list[Memory]:
