@@ -9,6 +9,7 @@ from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.language import Periods, Weight, content_hash
 from kinmem.learn.drafting import Candidate
 from kinmem.learn.reconcile import (
+    Doubt,
     Flag,
     Keep,
     Merge,
@@ -77,17 +78,21 @@ def effects_of(
             return Effects(
                 Stored("superseded", new.id, past), replace(new, **ended(new, by)), changes
             )
-        case Flag(against, kind, reason, later):
+        case Flag(doubts):
             conflicts = tuple(
-                Conflict(known.id, new.id, kind, mode, reason)
-                if known in later
-                else Conflict(new.id, known.id, kind, mode, reason)
-                for known in against
+                Conflict(*_newer_first(new, doubt), doubt.kind, mode, doubt.reason)
+                for doubt in doubts
             )
-            ids = tuple(memory.id for memory in against)
+            ids = tuple(doubt.known.id for doubt in doubts)
+            reason = doubts[0].reason
             return Effects(Stored("conflict", new.id, reason, conflicts=ids), new, (), conflicts)
         case _:
             assert_never(verdict)
+
+
+def _newer_first(new: Memory, doubt: Doubt) -> tuple[str, str]:
+    known = doubt.known.id
+    return (known, new.id) if doubt.is_later else (new.id, known)
 
 
 def retried(decide_and_apply: Callable[[], Result]) -> Result:

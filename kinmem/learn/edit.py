@@ -193,10 +193,12 @@ class Correction:
     def _conflicts(self, memory: Memory, near: Sequence[Neighbour]) -> list[Conflict]:
         """Return with which of its neighbours a memory cannot be so."""
         match self._compare.verdict(memory, near):
-            case Replace(others, kind, reason) | Flag(others, kind, reason):
-                against: Sequence[Memory] = others
+            case Flag(doubts):
+                against = [(doubt.known, doubt.kind, doubt.reason) for doubt in doubts]
+            case Replace(others, kind, reason):
+                against = [(one, kind, reason) for one in others]
             case Outdated(by, kind, reason):
-                against = (by,)
+                against = [(by, kind, reason)]
             case _:
                 return []
-        return [Conflict(memory.id, one.id, kind, self._mode, reason) for one in against]
+        return [Conflict(memory.id, one.id, kind, self._mode, why) for one, kind, why in against]

@@ -86,14 +86,21 @@ class Outdated:
 
 
 @dataclass(frozen=True)
-class Flag:
-    """It may contradict `against`, but only a person may decide."""
+class Doubt:
+    """A memory that the statement may contradict."""
 
-    against: tuple[Memory, ...]
+    known: Memory
     kind: ConflictKind
     reason: str
-    later: tuple[Memory, ...]
-    """Those of them that began later than it."""
+    is_later: bool
+    """Whether it began later than the statement."""
+
+
+@dataclass(frozen=True)
+class Flag:
+    """It may contradict these, but only a person may decide."""
+
+    doubts: tuple[Doubt, ...]
 
 
 Verdict = Keep | Skip | Merge | Replace | Outdated | Flag
@@ -249,7 +256,7 @@ def _contradicted(
         content = _dated(new, known, now)
         if len(content) <= LONGEST_MERGED:
             return Merge(known, content, clash.reason)
-        return _flag(new, [known], kind, "too long to be merged", now)
+        return Flag((_doubt(new, known, kind, "too long to be merged", now),))
     later = [known for known, _ in decidable if _holds(known, new, mode, now)]
     if later:
         return Outdated(max(later, key=lambda known: known.holds_since), kind, clash.reason)
@@ -312,25 +319,23 @@ def _ended(
         if known_to_be_one(new, known) and set(words(known.content)) < set(words(new.content))
     )
     if judged is not None and any(known.id not in judged.relations for known in over):
-        return _flag(new, over, "update", "was so until then; not clear enough to decide", now)
+        why = "was so until then; not clear enough to decide"
+        return Flag(tuple(_doubt(new, known, "update", why, now) for known in over))
     return Replace(over, "update", "was so until then") if over else None
 
 
 def _flagged(
     new: Memory, clashes: Sequence[tuple[Memory, Clash]], mode: ConflictMode, now: datetime
 ) -> Flag | None:
-    if not clashes:
-        return None
-    known, clash = clashes[0]
-    why = _why_open(new, known, clash, mode, now)
-    return _flag(new, [known for known, _ in clashes], _kind(new, known, clash), why, now)
+    doubts = tuple(
+        _doubt(new, known, _kind(new, known, clash), _why_open(new, known, clash, mode, now), now)
+        for known, clash in clashes
+    )
+    return Flag(doubts) if doubts else None
 
 
-def _flag(
-    new: Memory, against: Sequence[Memory], kind: ConflictKind, reason: str, now: datetime
-) -> Flag:
-    later = tuple(known for known in against if began_after(known, new, now))
-    return Flag(tuple(against), kind, reason, later)
+def _doubt(new: Memory, known: Memory, kind: ConflictKind, reason: str, now: datetime) -> Doubt:
+    return Doubt(known, kind, reason, began_after(known, new, now))
 
 
 def _why_open(new: Memory, known: Memory, clash: Clash, mode: ConflictMode, now: datetime) -> str:

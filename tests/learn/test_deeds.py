@@ -9,7 +9,7 @@ import pytest
 
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.learn.apply import absorbed, effects_of, ended, retried
-from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip
+from kinmem.learn.reconcile import Doubt, Flag, Keep, Merge, Outdated, Replace, Skip
 from kinmem.llm.naming import Naming
 from kinmem.models import ConflictMode, Memory, State
 from kinmem.models.turns import Change
@@ -147,7 +147,7 @@ def test_what_came_late_is_stored_as_the_past_and_ends_what_was_before_it() -> N
 @pytest.mark.parametrize(("is_later", "older", "newer"), [(False, "1", "2"), (True, "2", "1")])
 def test_an_open_conflict_names_the_older_one_first(is_later: bool, older: str, newer: str) -> None:
     known, new = memory("1"), memory("2")
-    flag = Flag((known,), "update", "in doubt", (known,) if is_later else ())
+    flag = Flag((Doubt(known, "update", "in doubt", is_later),))
     effects = effects_of(flag, new, None, MODE, Naming())
 
     [conflict] = effects.conflicts

@@ -15,8 +15,9 @@ from kinmem.learn.reconcile import (
     Replace,
     reconcile,
 )
+from kinmem.llm.base import Relation
 from kinmem.llm.naming import Naming
-from kinmem.llm.relating import Judged
+from kinmem.llm.relating import Change, Judged
 from kinmem.models import Memory, State
 
 LADDER = Ladder(duplicate=0.9, near=0.85)
@@ -219,7 +220,7 @@ def test_in_doubt_the_later_of_two_is_known(known_at, new_at, is_later):
 
     found = verdict(known, new, 0.8, "ask")
 
-    assert found.later == ((known,) if is_later else ())
+    assert [doubt.is_later for doubt in found.doubts] == [is_later]
 
 
 @pytest.mark.parametrize(
@@ -342,3 +343,18 @@ def test_validity_ends_where_the_other_begins():
     }
     assert late.memory == replace(known, state=State.SUPERSEDED, superseded_by=new.id, valid_to=MAY)
     assert (done.outcome.supersedes, late.outcome.supersedes) == ((known.id,), ())
+
+
+def test_each_doubt_has_its_own_chance():
+    ward, choir = memory("I work on ward 7", 1), memory("The choir has a group for singers", 2)
+    new = memory("They put me in the lab for good", 3)
+    adds = Relation(0.01, 0.1, 0.01, 0.8, 0.08)
+    changed = {"1": Change(0.9, is_of_talk=True), "2": Change(0.3, is_of_talk=True)}
+    judged = Judged({"1": adds, "2": adds}, frozenset(), {}, changed)
+
+    found = reconcile(new, [(ward, 0.5), (choir, 0.4)], LADDER, "temporal", NOW, None, judged)
+
+    assert [(doubt.known.id, doubt.reason.partition("(")[2][:4]) for doubt in found.doubts] == [
+        ("1", "0.90"),
+        ("2", "0.30"),
+    ]
