@@ -2,7 +2,7 @@
 
 A logistic regression over what learning reads of each two (kinmem/learn/change_chance.py): the
 worlds and lives of training/ are told to a real Kin, and what it reads is recorded. Run without an
-option it writes kinmem/llm/e5/changes.json; with --check it only measures. Each source is measured
+option it writes kinmem/learn/changes.json; with --check it only measures. Each source is measured
 by what the others teach. See scripts/README.md.
 """
 
@@ -24,7 +24,6 @@ from benchmarks.baselines import Remembering  # noqa: E402
 from kinmem.learn import change_chance, compare  # noqa: E402
 from kinmem.learn.change_chance import Near, Signs  # noqa: E402
 from kinmem.llm.builtin import BuiltinEmbedder  # noqa: E402
-from kinmem.llm.onnx import FOLDER  # noqa: E402
 from kinmem.llm.relating import ASKS_OF_TALK, Change, Relating  # noqa: E402
 
 DECAY = 5.0
@@ -146,7 +145,7 @@ def main() -> None:
     rows = np.array([pair.signs for pair in pairs])
     is_changed = np.array([pair.is_changed for pair in pairs])
     if not only_measured:
-        Regression(rows, is_changed).write(FOLDER / change_chance.WEIGHTS)
+        Regression(rows, is_changed).write(change_chance.WEIGHTS)
     report(pairs, rows, is_changed)
 
 

@@ -13,15 +13,15 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from operator import mul
+from pathlib import Path
 from typing import NamedTuple
 
 from kinmem.language import Pair
 from kinmem.learn.occasion import share_of_words
 from kinmem.llm.base import Relation
-from kinmem.llm.onnx import FOLDER
 from kinmem.llm.relating import LONGEST, Change, Relating, chance_of, log_odds
 
-WEIGHTS = "changes.json"
+WEIGHTS = Path(__file__).with_name("changes.json")
 CLAUSE = re.compile(r"(?<=[.!?;,])\s+|(?<=[。！？；，])")
 # By how much the log odds fall, where no message is known, for each 1 by which the cosine is behind
 # that of the nearest: what changes one memory is nearest to that one.
@@ -164,5 +164,5 @@ def _clauses(one: _Read, message: str, relating: Relating) -> Iterator[Relation]
 @cache
 def _weights() -> tuple[Signs, float]:
     """Return the weight of each sign, and the log odds without any."""
-    known = json.loads((FOLDER / WEIGHTS).read_text(encoding="utf-8"))
+    known = json.loads(WEIGHTS.read_text(encoding="utf-8"))
     return Signs(**known["weights"]), float(known["bias"])
