@@ -82,7 +82,7 @@ def _serve_stdio(services: "Services") -> NoReturn:
     )
     gc.freeze()
     gc.enable()
-    serve_stdio(server, services.close, services.settings.server.drain_seconds)
+    serve_stdio(server, services.close)
 
 
 def _serve_http(services: "Services") -> NoReturn:

@@ -208,6 +208,8 @@ def _refuse(constant: str) -> None:
 
 logger = logging.getLogger(__name__)
 
+# Seconds for calls in hand after the input has ended: with GRACE_SECONDS less than five.
+FINISH_SECONDS = 4.0
 # Seconds for calls in hand after a signal.
 SIGNAL_SECONDS = 2.0
 # Seconds that are then left for closing the files before the process ends regardless.
@@ -216,20 +218,15 @@ GRACE_SECONDS = 0.8
 Stream = MemoryObjectSendStream[SessionMessage]
 
 
-def serve_stdio(
-    server: MCPServer[Any], close: Callable[[], None], finish_seconds: float
-) -> NoReturn:
+def serve_stdio(server: MCPServer[Any], close: Callable[[], None]) -> NoReturn:
     """Serve until the client or a signal ends it, then close and exit.
-
-    A client that closes its end may still read: calls in hand have `finish_seconds` then. One that
-    cannot wait sends a signal, which leaves them SIGNAL_SECONDS.
 
     The exit does not wait for threads, since one may be in a read that never returns. What was
     answered is stored, and an unfinished transaction leaves no trace.
     """
     code = 0
     try:
-        anyio.run(Pipe(server, finish_seconds).serve)
+        anyio.run(Pipe(server).serve)
         close()
     except Exception:
         logger.exception("serving over stdio failed")
@@ -240,9 +237,8 @@ def serve_stdio(
 class Pipe:
     """The connection to the one client of this process."""
 
-    def __init__(self, server: MCPServer[Any], finish_seconds: float) -> None:
+    def __init__(self, server: MCPServer[Any]) -> None:
         self._server = server
-        self._finish_seconds = finish_seconds
         self._in_hand: Counter[RequestId | None] = Counter()
         self._deadline = math.inf
         self._signalled = False
@@ -304,7 +300,7 @@ class Pipe:
 
     def _on_end(self) -> None:
         with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._end_within, self._finish_seconds)
+            self._loop.call_soon_threadsafe(self._end_within, FINISH_SECONDS)
 
     async def _deliver(
         self, received: JSONRPCMessage | Refused, to_server: Stream, to_client: Stream

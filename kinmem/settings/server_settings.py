@@ -186,7 +186,7 @@ class ServerSettings:
     drain_seconds: float = setting(
         "KINMEM_DRAIN_SECONDS",
         20,
-        "Seconds that calls may still take when an HTTP server is told to end (new ones are refused, and streams end after two), or when the client of a stdio server closes its end.",
+        "Seconds that calls over HTTP may still take when the server is told to end; new ones are refused, and streams end after two.",
         ge=0,
         le=3600,
     )
