@@ -14,9 +14,8 @@ from kinmem.hooks.dialects import heard
 from kinmem.hooks.local_socket import attend
 from kinmem.learn.drafting import judgement
 from kinmem.mcp import tool_answers
-from kinmem.models.places import compare_places, name_of, place_of, spoken_of
+from kinmem.models.places import compare_places, name_of, place_of, spoken_of, working_in
 from kinmem.service import Service
-from kinmem.service.components import working_in
 from kinmem.store.sqlite.connection import SqliteDatabase
 
 PNPM = "We use pnpm in this repo, never npm or yarn."

@@ -35,8 +35,7 @@ from kinmem.http.lanes import PROGRESS_SECONDS, Lanes, ServiceFor, note_progress
 from kinmem.http.refusals import nearest
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, SCOPES, Bearer, Scope
 from kinmem.models.draft import client_name
-from kinmem.models.places import place_of
-from kinmem.service.components import working_in
+from kinmem.models.places import place_of, working_in
 from kinmem.text import cut
 
 if TYPE_CHECKING:

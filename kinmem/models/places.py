@@ -9,7 +9,9 @@ memories: see `same_place`.
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Literal
 
@@ -128,3 +130,22 @@ def meant(wanted: str, known: Iterable[str]) -> str | None:
         return found[0]
     path = Path(wanted).expanduser().absolute()
     return place_of(str(path)) if path.is_dir() else None
+
+
+_working_in: ContextVar[str | None] = ContextVar("kinmem_place", default=None)
+
+
+@contextmanager
+def working_in(place: str | None) -> Iterator[None]:
+    """Set the current place for everything done inside the block, worker threads it starts
+    included."""
+    token = _working_in.set(place)
+    try:
+        yield
+    finally:
+        _working_in.reset(token)
+
+
+def worked_in() -> str | None:
+    """Return the place that the client of the current call named, or None if it named none."""
+    return _working_in.get()

@@ -1,9 +1,8 @@
 """The objects that a Kin's memory is made of, each built once and put together here."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -22,7 +21,7 @@ from kinmem.llm.base import ChatModel, ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters, Memory, Note, Progress
 from kinmem.models.draft import is_document
-from kinmem.models.places import meant, named, same_place
+from kinmem.models.places import meant, named, same_place, worked_in
 from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
@@ -41,25 +40,6 @@ from kinmem.upkeep.summarize_memories import summarize_these
 from kinmem.validation import Border
 
 PLACE_BYTES = 4096
-
-
-_working_in: ContextVar[str | None] = ContextVar("kinmem_place", default=None)
-
-
-@contextmanager
-def working_in(place: str | None) -> Iterator[None]:
-    """Set the current place for everything done inside the block, worker threads it starts
-    included."""
-    token = _working_in.set(place)
-    try:
-        yield
-    finally:
-        _working_in.reset(token)
-
-
-def worked_in() -> str | None:
-    """Return the place that the client of the current call named, or None if it named none."""
-    return _working_in.get()
 
 
 class CurrentPlace:

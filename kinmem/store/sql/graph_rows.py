@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kinmem.language import inverse_relation
+from kinmem import language
 from kinmem.models import LIVE, Knowledge, Memory
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
 from kinmem.store.sql import entity_rows
@@ -115,7 +115,7 @@ class SqlGraph:
             for row, line in readable(rows, _told, "relations", file.database.damage):
                 source, target = Key(*row[:2]), Key(*row[3:5])
                 names |= {source: row[2], target: row[5]}
-                is_symmetric = row[6] == inverse_relation(row[6])
+                is_symmetric = row[6] == language.inverse_relation(row[6])
                 if is_symmetric and source > target:  # stored by the names of that memory
                     source, target = target, source
                 told[source, row[6], target].append(line)
