@@ -74,7 +74,7 @@ def lived(lines: Sequence[Mapping[str, Any]], embedder: Remembering) -> Iterator
 
 def _told(kin: Service, line: Mapping[str, Any], told: Mapping[str, int]) -> Line:
     before = {memory.id: memory.content for memory in _live(kin)}
-    asked = {one.older for one in kin.store.decisions.conflicts()}
+    asked = _doubts(kin)
     number, session = str(line["n"]), line["day"] + line["place"]
     place = {"place": f"/{line['place']}"} if line["place"] else {}
     kin.observe("prompt", session, number, line["text"], **place)
@@ -82,13 +82,17 @@ def _told(kin: Service, line: Mapping[str, Any], told: Mapping[str, int]) -> Lin
     if not kin.settle(SECONDS):
         raise SystemExit(f"was not learned: {line['text']}")
     live = {memory.id: memory.content for memory in _live(kin)}
-    doubted = {one.older for one in kin.store.decisions.conflicts()} - asked
+    doubted = {older for _, older in _doubts(kin) - asked}
     return Line(
         line,
         {content: line["n"] for id, content in live.items() if id not in before},
         frozenset(told[before[id]] for id in doubted & before.keys() if before[id] in told),
         frozenset(told[before[id]] for id in before.keys() - live.keys() if before[id] in told),
     )
+
+
+def _doubts(kin: Service) -> set[tuple[str, str]]:
+    return {(one.newer, one.older) for one in kin.store.decisions.conflicts()}
 
 
 def _live(kin: Service) -> Sequence[Memory]:
