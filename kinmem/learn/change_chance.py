@@ -80,13 +80,19 @@ class _Read(NamedTuple):
 def changes(near: Sequence[Near], message: str | None, relating: Relating) -> list[Change | None]:
     """Return how likely the later of each two has changed the earlier; None without a verdict of
     the judge. `message` is what the new statement was said in; None if a caller gave it."""
-    if message is None:
+    if message is None or _stands_alone(near, message):
         return _of_given(near, relating)
     weights, bias = _weights()
     return [
         signs and Change(chance_of(bias + sum(map(mul, weights, signs))), is_of_talk=True)
         for signs in signs_of(near, message, relating)
     ]
+
+
+def _stands_alone(near: Sequence[Near], message: str) -> bool:
+    """Return whether neither another stored statement nor the message could tell more: of 77
+    changes told so 49 are noticed and 7 of 65 additions doubted, by the regression 39 and 19."""
+    return len(near) == 1 and near[0].later == message
 
 
 def _of_given(near: Sequence[Near], relating: Relating) -> list[Change | None]:

@@ -39,8 +39,9 @@ def test_the_message_speaks_for_a_change_that_the_statement_does_not_tell():
     stored, said = "I work on ward 7.", "The lab starts at eight."
     message = f"They put me in the cath lab for good, so ward 7 is behind me. {said}"
     relating = Relating(BuiltinJudge())
-    [alone] = changes([near(stored, said)], said, relating)
-    [in_message] = changes([near(stored, said)], message, relating)
+    other = near("The canteen opens at eight.", said, 0.1)
+    alone, _ = changes([near(stored, said), other], said, relating)
+    in_message, _ = changes([near(stored, said), other], message, relating)
     assert in_message.is_likely
     assert not alone.is_likely
 
@@ -52,6 +53,15 @@ def test_what_is_further_away_than_another_is_less_likely_changed(is_given):
     [alone] = changes([near(stored, said)], message, relating)
     beside = [near(stored, said), near("The choir meets at St Barnabas.", said, 0.9)]
     assert changes(beside, message, relating)[0].chance < alone.chance
+
+
+def test_where_nothing_else_is_said_or_stored_the_reading_of_both_decides():
+    stored, said = "The choir starts at 19:30.", "We start at 19:15 from now on."
+    relating = Relating(BuiltinJudge())
+    alone = changes([near(stored, said)], said, relating)
+    assert alone == changes([near(stored, said)], None, relating)
+    beside = [near(stored, said), near("The choir meets at St Barnabas.", said, 0.5)]
+    assert changes(beside, said, relating)[0].is_of_talk
 
 
 @pytest.mark.parametrize(("replaces", "read"), [(READ_ON / 2, False), (2 * READ_ON, True)])
