@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -110,13 +111,18 @@ def _empty(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """For one module: as long as playwright is there, no other test of the worker can run an event
     loop in its thread."""
     if not Path(CHROMIUM).exists():
         pytest.skip("no chromium: apt-get install chromium, or name one in KINMEM_TEST_CHROMIUM")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # Chromium makes its socket below TMPDIR: there the path has room (see tests/conftest.py).
+        # And it leaves settings of its own at home, even if that is no folder.
+        its = {"TMPDIR": tempfile.gettempdir(), "HOME": str(tmp_path_factory.mktemp("browser"))}
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], env={**os.environ, **its}
+        )
         yield chromium
         chromium.close()
 
