@@ -244,8 +244,8 @@ def _language(found: Collection[str]) -> str:
     return max(STOP_WORDS, key=lambda code: len(STOP_WORDS[code] & distinct))
 
 
-# How people call the place at hand. "Here" is looked for in its own language only: in French "hier"
-# is yesterday, "qui" is who.
+# How people call the place at hand, looked for in the languages that the text may be in. Chinese is
+# known by its characters.
 HERE = {
     "en": late(r"\b(?:here|this (?:repo(?:sitory)?|project|codebase))\b", re.IGNORECASE),
     "de": late(r"\b(?:hier|diese[mns] (?:repo(?:sitory)?|projekt))\b", re.IGNORECASE),
@@ -257,10 +257,18 @@ HERE = {
 }
 
 
+# In French "hier" is yesterday and "qui" is who: where a text may be French, they are.
+ALSO_FRENCH = {"de", "it"}
+
+
 def says_here(text: str) -> bool:
     """Return whether a text is about the place at hand, by its words."""
-    here = HERE.get(language_of(text))
-    return here is not None and here.search(text) is not None
+    found = set(words(text))
+    explained = {code: len(stop & found) for code, stop in STOP_WORDS.items() if code in HERE}
+    most = max(explained.values())
+    may_be = {code for code in HERE if explained.get(code, most) == most}
+    may_be -= ALSO_FRENCH if "fr" in may_be else set()
+    return any(HERE[code].search(text) for code in may_be)
 
 
 @lru_cache(maxsize=4096)

@@ -148,6 +148,9 @@ def test_how_somebody_works_in_one_repository_is_not_told_in_another(
     [
         ("Which package manager here?", True),
         ("Which package manager do we use in this project?", True),
+        ("Quel gestionnaire pnpm ici ?", True),
+        ("这里用 pnpm 吗？", True),
+        ("Qui utilise pnpm ?", False),
         ("Which package manager do we use?", False),
     ],
 )

@@ -44,13 +44,12 @@ def worth_telling(
     `binding` returns, important ones; all memories if they fit."""
     ranked = believed(store, store.page(allowed, "importance", CANDIDATES).memories)
     important = [one for one in ranked if (one.importance or 0) >= IMPORTANT]
-    told = _once([*_pinned(store, allowed), *_ruling(store, allowed), *important])
+    pinned, ruling = _pinned(store, allowed), _ruling(store, allowed)
     every = store.page(allowed, "importance", MOST_RULES)
-    rest = _once([*told, *filter(_lasts, believed(store, every.memories))])
+    rest = _once([*pinned, *ruling, *important, *filter(_lasts, believed(store, every.memories))])
     is_all = every.next_cursor is None and sum(map(_tokens, rest)) <= tokens
     if is_all:
         return store.with_present_contexts(rest)
-    pinned, ruling = _pinned(store, allowed), _ruling(store, allowed)
     return store.with_present_contexts(_once([*pinned, *ruling, *binding(), *important]))
 
 

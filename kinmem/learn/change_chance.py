@@ -10,7 +10,7 @@ of those its reading, and what is nearer, tell more than this regression.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from operator import mul
 from pathlib import Path
@@ -42,6 +42,8 @@ class Near(NamedTuple):
     cosine: float
     of_message: float
     """The cosine to the message that the new one is from."""
+    relation: Relation
+    """How the later of the two relates to the earlier, by the judge."""
 
 
 class Signs(NamedTuple):
@@ -71,17 +73,11 @@ class Signs(NamedTuple):
     """1 if the message says nothing else, else 0."""
 
 
-class _Read(NamedTuple):
-    near: Near
-    relation: Relation
-    message: Relation
-
-
 def changes(near: Sequence[Near], message: str | None, relating: Relating) -> list[Change | None]:
-    """Return how likely the later of each two has changed the earlier; None without a verdict of
-    the judge. `message` is what the new statement was said in; None if a caller gave it."""
+    """Return how likely the later of each two has changed the earlier; None if the judge could not
+    read the message. `message` is what the new statement was said in; None if a caller gave it."""
     if message is None or _stands_alone(near, message):
-        return _of_given(near, relating)
+        return _of_given(near)
     weights, bias = _weights()
     return [
         signs and Change(chance_of(bias + sum(map(mul, weights, signs))), is_of_talk=True)
@@ -95,25 +91,26 @@ def _stands_alone(near: Sequence[Near], message: str) -> bool:
     return len(near) == 1 and near[0].later == message
 
 
-def _of_given(near: Sequence[Near], relating: Relating) -> list[Change | None]:
-    read = [(one, relating.of(one.earlier, one.later)) for one in near]
-    nearest = max((one.cosine for one, relation in read if relation), default=0.0)
+def _of_given(near: Sequence[Near]) -> list[Change | None]:
+    nearest = max((one.cosine for one in near), default=0.0)
     return [
-        relation
-        and Change(
-            chance_of(log_odds(relation.replaces) - FURTHER * (nearest - one.cosine)),
+        Change(
+            chance_of(log_odds(one.relation.replaces) - FURTHER * (nearest - one.cosine)),
             is_of_talk=False,
         )
-        for one, relation in read
+        for one in near
     ]
 
 
 def signs_of(near: Sequence[Near], message: str, relating: Relating) -> list[Signs | None]:
-    """Return what the judge and the form of the texts say of each two; None without a verdict."""
-    read = [_read(message, one, relating) for one in near]
-    known = [one for one in read if one is not None]
-    nearest = max((one.near.cosine for one in known), default=0.0)
-    return [one and _signs(one, known, nearest, message, relating) for one in read]
+    """Return what the judge and the form of the texts say of each two; None where it could not
+    read the message."""
+    of_message = relating([(one.earlier, message) for one in near])
+    nearest = max((one.cosine for one in near), default=0.0)
+    return [
+        relation and _signs(one, near, relation, nearest, message, relating)
+        for one, relation in zip(near, of_message, strict=True)
+    ]
 
 
 def excerpt(message: str, content: str) -> str:
@@ -123,20 +120,17 @@ def excerpt(message: str, content: str) -> str:
     return message[start : start + LONGEST]
 
 
-def _read(message: str, near: Near, relating: Relating) -> _Read | None:
-    relation = relating.of(near.earlier, near.later)
-    of_message = relating.of(near.earlier, message)
-    if relation is None or of_message is None:
-        return None
-    return _Read(near, relation, of_message)
-
-
 def _signs(
-    one: _Read, known: Sequence[_Read], nearest: float, message: str, relating: Relating
+    one: Near,
+    near: Sequence[Near],
+    of_message: Relation,
+    nearest: float,
+    message: str,
+    relating: Relating,
 ) -> Signs:
-    near, relation, of_message = one
-    clauses = list(_clauses(one, message, relating)) or [of_message]
-    others = [other.relation.replaces for other in known if other is not one]
+    relation = one.relation
+    clauses = _clauses(one, of_message, message, relating) or [of_message]
+    others = [other.relation.replaces for other in near if other is not one]
     return Signs(
         replaces=log_odds(relation.replaces),
         unrelated=log_odds(relation.unrelated),
@@ -145,26 +139,25 @@ def _signs(
         clause_replaces=log_odds(max(clause.replaces for clause in clauses)),
         clause_contradicts=log_odds(max(clause.contradicts for clause in clauses)),
         clause_unrelated=log_odds(min(clause.unrelated for clause in clauses)),
-        cosine=near.cosine,
-        of_message=near.of_message,
-        further=nearest - near.cosine,
+        cosine=one.cosine,
+        of_message=one.of_message,
+        further=nearest - one.cosine,
         leads=float(relation.replaces > max(others, default=0.0)),
-        words=share_of_words(near.earlier, near.later),
-        shares_words=float(Pair(near.earlier, near.later).shares_words),
-        is_all=float(message == near.later),
+        words=share_of_words(one.earlier, one.later),
+        shares_words=float(Pair(one.earlier, one.later).shares_words),
+        is_all=float(message == one.later),
     )
 
 
-def _clauses(one: _Read, message: str, relating: Relating) -> Iterator[Relation]:
-    """Yield how each clause of the message relates to the stored statement, if that is in doubt."""
-    likely = max(one.relation.replaces, one.relation.contradicts, one.message.replaces)
+def _clauses(one: Near, of_message: Relation, message: str, relating: Relating) -> list[Relation]:
+    """Return how each clause of the message relates to the stored statement, if that is in
+    doubt."""
+    likely = max(one.relation.replaces, one.relation.contradicts, of_message.replaces)
     if likely < READ_ON:
-        return
-    for clause in CLAUSE.split(message):
-        if len(clause) >= SHORTEST_CLAUSE:
-            relation = relating.of(one.near.earlier, clause)
-            if relation is not None:
-                yield relation
+        return []
+    clauses = [clause for clause in CLAUSE.split(message) if len(clause) >= SHORTEST_CLAUSE]
+    read = relating([(one.earlier, clause) for clause in clauses])
+    return [relation for relation in read if relation is not None]
 
 
 @cache

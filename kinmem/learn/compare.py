@@ -21,7 +21,7 @@ from kinmem.learn.reconcile import (
     may_be_compared,
     reconcile,
 )
-from kinmem.llm.base import Embedder, Judge
+from kinmem.llm.base import Embedder, Judge, Relation
 from kinmem.llm.prompts import chunks_of, embedded, is_surely_one
 from kinmem.llm.relating import PERHAPS_SAME, SAME, Change, Judged, Relating
 from kinmem.models import LIVE, Asked, Chunks, Draft, Filters, Memory, State, Stored, Vector
@@ -261,12 +261,13 @@ class Compare:
         )
         kinds = {id: relating.of_one_kind(text, new.content) for id, text in texts.items()}
         known_kinds = {id: kind for id, kind in kinds.items() if kind is not None}
-        changed = self._changed(pairs, shown, message)
+        changed = self._changed({id: pairs[id] for id in relations}, relations, shown, message)
         return Judged(relations, frozenset(same), known_kinds, changed)
 
     def _changed(
         self,
         pairs: Mapping[str, tuple[str, str]],
+        relations: Mapping[str, Relation],
         shown: Sequence[Neighbour],
         message: str | None,
     ) -> dict[str, Change]:
@@ -274,7 +275,7 @@ class Compare:
         scaled = self._embedder.calibration.scaled
         cosines = {memory.id: scaled(cosine) for memory, cosine in shown}
         to_message = cosines | ({} if message is None else self._cosines(message, pairs))
-        near = [Near(*pairs[id], cosines[id], to_message[id]) for id in pairs]
+        near = [Near(*pairs[id], cosines[id], to_message[id], relations[id]) for id in pairs]
         found = zip(pairs, changes(near, message, self._relating), strict=True)
         return {id: change for id, change in found if change is not None}
 

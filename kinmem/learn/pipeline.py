@@ -126,8 +126,13 @@ class Source:
         return not self.turn
 
     def message_of(self, note: Note) -> str | None:
-        """What was said with it; None if it is not the words of a message."""
-        told = (message.text for message in self.turn if message.who == note.speaker)
+        """What was said with it; None if it is not the words of a message. The note of somebody
+        who introduces himself has his name, and his message, as it is stored, has none."""
+        told = (
+            message.text
+            for message in self.turn
+            if message.role == "user" or message.who == note.speaker
+        )
         return next((excerpt(text, note.content) for text in told if note.content in text), None)
 
     @property

@@ -308,9 +308,14 @@ def _contradiction(
         return
     found = Pair(*texts).clash(compared.cosine, ladder)
     if (relation := relating.of(*texts)) is not None:
+        beside = compared.beside[later.id]
+        others = relating([(text, later.content) for text, _ in beside])
         near = [
-            Near(text, later.content, cosine, cosine)
-            for text, cosine in ((earlier.content, compared.scaled), *compared.beside[later.id])
+            Near(text, later.content, cosine, cosine, read)
+            for (text, cosine), read in zip(
+                ((earlier.content, compared.scaled), *beside), (relation, *others), strict=True
+            )
+            if read is not None
         ]
         message = later.content if later.turns else None
         changed = changes(near, message, relating)[0] or UNCHANGED

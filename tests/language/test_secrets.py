@@ -141,6 +141,19 @@ def test_places_are_those_of_the_text(text):
     assert len(clean) - clean.count(REMOVED) * len(REMOVED) in (len(text) - 7, len(text) - 4)
 
 
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("https://git.acme.io/web/auth/commit/9fceb02d0ae598e95dc970b74767f19372d61af8", 0),
+        ("https://git.acme.io/web/hooks/-/blob/9fceb02d0ae598e95dc970b74767f19372d61af8/a.py", 0),
+        ("https://acme.io/auth/9fceb02d0ae598e95dc970b74767f19372d61af8", 1),
+        ("https://acme.io/invite/team/q8Zr7LmP2xVt9KdW", 1),
+    ],
+)
+def test_the_address_of_a_commit_is_no_token_in_a_path(address, found):
+    assert redact(f"It is in {address} since Monday.")[1] == found
+
+
 def test_a_long_output_is_read_in_a_moment():
     line = (
         "2026-11-21T10:00:00Z INFO worker[17]: request id=5f1c9a7e path=/api/items/4711 in 12 ms\n"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kinmem.errors import ModelError
 from kinmem.learn.change_chance import READ_ON, Near, changes, excerpt, signs_of
 from kinmem.llm.base import Relation
 from kinmem.llm.judge import BuiltinJudge
@@ -24,43 +25,62 @@ class Scripted:
         return [Relation(0.01, chance, 0.01, 0.01, 0.97 - chance) for _ in stored]
 
 
-def near(earlier, later, cosine=0.6):
-    return Near(earlier, later, cosine, cosine)
+@pytest.fixture(scope="module")
+def judge():
+    return BuiltinJudge()
 
 
-def test_without_a_judge_nothing_is_known():
-    pair = near("We use npm.", "We use pnpm.")
-    assert changes([pair], "We use pnpm.", Relating(None)) == [None]
-    assert changes([pair], None, Relating(None)) == [None]
-    assert changes([], "x", Relating(BuiltinJudge())) == []
+class Broken:
+    """A judge that fails."""
+
+    name = "broken"
+    ready = True
+    asked = 0
+
+    def relations(self, stored, new, *, deadline=None):
+        self.asked += 1
+        raise ModelError("it cannot be loaded")
 
 
-def test_the_message_speaks_for_a_change_that_the_statement_does_not_tell():
+def near(earlier, later, judge, cosine=0.6):
+    [relation] = judge.relations([earlier], later)
+    return Near(earlier, later, cosine, cosine, relation)
+
+
+def test_nothing_is_known_of_a_message_that_the_judge_cannot_read(judge):
+    pairs = [near("We use npm.", "We use pnpm.", judge), near("We use yarn.", "Ok, pnpm.", judge)]
+    broken = Broken()
+    assert changes(pairs, "Well, we use pnpm.", Relating(broken)) == [None, None]
+    assert broken.asked == 1, "each question may take the whole patience"
+    assert changes([], "x", Relating(judge)) == []
+
+
+def test_the_message_speaks_for_a_change_that_the_statement_does_not_tell(judge):
     stored, said = "I work on ward 7.", "The lab starts at eight."
     message = f"They put me in the cath lab for good, so ward 7 is behind me. {said}"
-    relating = Relating(BuiltinJudge())
-    other = near("The canteen opens at eight.", said, 0.1)
-    alone, _ = changes([near(stored, said), other], said, relating)
-    in_message, _ = changes([near(stored, said), other], message, relating)
+    relating = Relating(judge)
+    pairs = [near(stored, said, judge), near("The canteen opens at eight.", said, judge, 0.1)]
+    alone, _ = changes(pairs, said, relating)
+    in_message, _ = changes(pairs, message, relating)
     assert in_message.is_likely
     assert not alone.is_likely
 
 
 @pytest.mark.parametrize("is_given", [False, True])
-def test_what_is_further_away_than_another_is_less_likely_changed(is_given):
+def test_what_is_further_away_than_another_is_less_likely_changed(is_given, judge):
     stored, said = "The choir starts at 19:30.", "We start at 19:15 from now on."
-    message, relating = None if is_given else said, Relating(BuiltinJudge())
-    [alone] = changes([near(stored, said)], message, relating)
-    beside = [near(stored, said), near("The choir meets at St Barnabas.", said, 0.9)]
+    message, relating = None if is_given else said, Relating(judge)
+    [alone] = changes([near(stored, said, judge)], message, relating)
+    beside = [near(stored, said, judge), near("The choir meets at St Barnabas.", said, judge, 0.9)]
     assert changes(beside, message, relating)[0].chance < alone.chance
 
 
-def test_where_nothing_else_is_said_or_stored_the_reading_of_both_decides():
+def test_where_nothing_else_is_said_or_stored_the_reading_of_both_decides(judge):
     stored, said = "The choir starts at 19:30.", "We start at 19:15 from now on."
-    relating = Relating(BuiltinJudge())
-    alone = changes([near(stored, said)], said, relating)
-    assert alone == changes([near(stored, said)], None, relating)
-    beside = [near(stored, said), near("The choir meets at St Barnabas.", said, 0.5)]
+    relating = Relating(judge)
+    alone = changes([near(stored, said, judge)], said, relating)
+    assert alone == changes([near(stored, said, judge)], None, relating)
+    beside = [near(stored, said, judge), near("The choir meets at St Barnabas.", said, judge, 0.5)]
     assert changes(beside, said, relating)[0].is_of_talk
 
 
@@ -68,7 +88,7 @@ def test_where_nothing_else_is_said_or_stored_the_reading_of_both_decides():
 def test_clauses_are_read_only_where_there_is_some_doubt(replaces, read):
     message = "the gate was moved last week, so come to the north side"
     judge = Scripted({message: replaces})
-    signs_of([near("The gate is in the south.", message)], message, Relating(judge))
+    signs_of([near("The gate is in the south.", message, judge)], message, Relating(judge))
     assert any(text == "so come to the north side" for _, text in judge.read) is read
 
 
@@ -80,7 +100,7 @@ def test_the_likeliest_clause_counts(language):
     }[language]
     message = (" " if language == "en" else "").join(clauses)
     judge = Scripted({message: 0.1, clauses[1]: 0.9})
-    [signs] = signs_of([near("We have a car.", message)], message, Relating(judge))
+    [signs] = signs_of([near("We have a car.", message, judge)], message, Relating(judge))
     assert signs.clause_replaces > signs.message_replaces
 
 

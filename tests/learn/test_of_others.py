@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 import pytest
 
 from kinmem.learn.extract import extract
+from kinmem.learn.pipeline import Source
+from kinmem.llm.judge import BuiltinJudge
 from kinmem.models import Note
 from kinmem.models.turns import Message
 from kinmem.service import Service
@@ -447,3 +449,14 @@ def test_what_one_says_of_himself_ends_nothing_of_the_other(service: Service) ->
         ("I take my coffee black.", "user"),
         ("I take my coffee with milk.", "Robin"),
     }
+
+
+@pytest.mark.parametrize("name", ["", "Robin here: "])
+def test_who_introduces_himself_says_it_in_a_message_as_others_do(name: str) -> None:
+    said = f"{name}I take my coffee with milk. How is the weather?"
+    judge = BuiltinJudge()
+    judge.warm()
+    told = message(said)
+    [note] = extract([told], (), UTC, judge)
+
+    assert Source([told]).message_of(note) == said
