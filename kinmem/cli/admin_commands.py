@@ -29,9 +29,8 @@ from kinmem.http.tokens import tokens_of
 from kinmem.settings import Settings
 
 if TYPE_CHECKING:
-    from kinmem.backup.moving import Moved
     from kinmem.service import Stats
-    from kinmem.wiring.home_keeping import KeyChange, KeyState
+    from kinmem.wiring.home_keeping import KeyChange, KeyState, Moved
 
 
 PANEL = "Look after"

@@ -12,14 +12,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from kinmem.cli import options as take
-from kinmem.cli.browser import open_at
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.commands import command
 from kinmem.cli.serve import serve as run
 from kinmem.cli.serve import serve_page
 from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
-from kinmem.http.open_page import is_waiting, leave_link, running
+from kinmem.http.open_page import is_waiting, leave_link, open_at, running
 from kinmem.http.tokens import Bearer, Tokens, is_loopback, tokens_of
 from kinmem.settings.loading import DEFAULT_HOME
 

@@ -15,11 +15,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kinmem.cli.browser import show_page
 from kinmem.cli.cards import explanation
 from kinmem.cli.command_context import short_id
 from kinmem.cli.mcp_client import Caller, ToolFailed, converse, serving
 from kinmem.cli.terminal import console, one_line, safe, say
+from kinmem.http.open_page import show_page
 
 STAGE_WIDTH = 100
 COLOURS = {"ada": "magenta", "ben": "cyan"}

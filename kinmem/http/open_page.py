@@ -1,4 +1,5 @@
-"""The page that some process serves for a home: where it is, and links to it that others make.
+"""The page that some process serves for a home: where it is, links to it that others make, and a
+browser that opens one.
 
 A folder `page` in the home holds its address, locked while it is served, and the links that wait.
 Whoever may write there may read every memory anyway. On Windows, which lacks these locks, no page
@@ -9,8 +10,16 @@ import hashlib
 import json
 import os
 import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
 import time
+import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
+from html import escape
 from pathlib import Path
 from typing import get_args
 
@@ -107,3 +116,56 @@ def _folder(home: Path) -> Path:
     folder = home / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
+
+
+# Seconds that a browser has to start and follow the link, and between two looks whether it has.
+SECONDS, LOOK = 30.0, 0.1
+
+
+def open_at(
+    link: str, is_used: Callable[[], bool], browser: Callable[[str], object] = webbrowser.open
+) -> None:
+    """Open the browser, and wait until the link has been used, but not for ever."""
+    file = _leading_to(link)
+    try:
+        # Apart from the rest: a browser that runs in the terminal would hold it up.
+        threading.Thread(target=browser, args=[file.as_uri()], daemon=True).start()
+        ends_at = time.monotonic() + SECONDS
+        while not is_used() and time.monotonic() < ends_at:
+            time.sleep(LOOK)
+    finally:
+        with suppress(OSError):
+            file.unlink()
+            file.parent.rmdir()
+
+
+def show_page(home: Path, kin: str, wait: Callable[[], object] = input) -> None:
+    """Serve the page of a home for as long as `wait` takes, or until Ctrl-C; its link is
+    printed."""
+    words = ["web", "--no-browser", "--kin", kin, "--home", str(home)]
+    with subprocess.Popen([sys.executable, "-m", "kinmem", *words]) as server:
+        try:
+            wait()
+        except (EOFError, KeyboardInterrupt):
+            pass
+        finally:
+            server.send_signal(signal.SIGINT)
+
+
+def _leading_to(link: str) -> Path:
+    """Return a file that only this account can read. It lies in the user's folder, not among
+    temporary or hidden files: a browser from a snap sees neither."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="kinmem-page-", dir=Path.home()))
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="kinmem-page-"))
+    file = folder / "open.html"
+    file.touch(mode=0o600)
+    where = escape(link, quote=True)
+    file.write_text(
+        f'<!doctype html><meta charset="utf-8"><title>kinmem</title>'
+        f'<meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0;url={where}"><a href="{where}">kinmem</a>\n',
+        encoding="utf-8",
+    )
+    return file

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from kinmem.cli import demo
-from kinmem.cli.browser import show_page
 from kinmem.cli.mcp_client import ServerFailed, converse, serving
+from kinmem.http.open_page import show_page
 from kinmem.text import content_words
 
 ROOT = Path(__file__).parent.parent.parent
