@@ -25,8 +25,7 @@ from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import ndcg_at, recall_at
 from kinmem.language import order_in
 from kinmem.learn import screen as gate
-from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.builtin import BuiltinEmbedder, BuiltinJudge
 from kinmem.models import Scored
 from kinmem.recall import pipeline
 from kinmem.recall import rerank as stage

@@ -18,8 +18,7 @@ from benchmarks.now import IN_MEMORY, Clock
 from benchmarks.report import Row, Table, Target
 from benchmarks.updates import TOLD
 from kinmem.llm.base import Embedder
-from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.builtin import BuiltinEmbedder, BuiltinJudge
 from kinmem.llm.relating import Relating
 from kinmem.models import State
 

@@ -23,8 +23,11 @@ sys.path.insert(0, str(ROOT))
 
 from kinmem.learn.screen import Gate  # noqa: E402
 from kinmem.llm.base import warm  # noqa: E402
-from kinmem.llm.builtin import FOLDER, BuiltinEmbedder  # noqa: E402
-from kinmem.llm.judge import BuiltinJudge  # noqa: E402
+from kinmem.llm.builtin import (  # noqa: E402
+    FOLDER,
+    BuiltinEmbedder,
+    BuiltinJudge,
+)
 from kinmem.llm.vectors import Kernel  # noqa: E402
 from scripts.judge.examples import VALIDATION  # noqa: E402
 

@@ -20,7 +20,7 @@ LONGEST = 350
 """Lines of a class."""
 MOST_ENTRIES = 30
 MOST_ROWS = 14
-MOST_MODULES = 299
+MOST_MODULES = 298
 """250 are wanted; whoever makes them fewer lowers it."""
 DRIVERS = {"apsw", "sqlite_vec", "sqlite3"}
 SHORT_LINES = 40
@@ -140,7 +140,7 @@ def test_a_program_may_end_while_a_model_is_loading(seconds: float) -> None:
         "import threading, time\n"
         "from kinmem.llm import deadline\n"
         "from kinmem.llm.builtin import BuiltinEmbedder\n"
-        "from kinmem.llm.judge import BuiltinJudge\n"
+        "from kinmem.llm.builtin import BuiltinJudge\n"
         "deadline.LOADED_BY_THE_END = 50\n"  # how long it takes is the machine's affair
         "for model in (BuiltinEmbedder(), BuiltinJudge()):\n"
         "    threading.Thread(target=model.warm, daemon=True).start()\n"

@@ -17,7 +17,7 @@
 - summary: `summary`, `keywords`; the `sentences` of any text
 
 Exact things are code and the data files of lexicon/, one for each language; judgements are those of
-the judge (llm/judge.py). Nothing is loaded before it is asked for: a hook needs few of these, and
+the judge (llm/builtin.py). Nothing is loaded before it is asked for: a hook needs few of these, and
 their tables take time to read.
 """
 

@@ -1,72 +1,86 @@
-"""The embedder in the package: two 8-bit models with one vector space, run on one thread.
+"""The models in the package, 8 bit, run on one thread: an embedder and a judge.
 
-all-MiniLM-L6-v2 reads English, multilingual-e5-small everything else (see Languages).
+The embedder is two models with one vector space: all-MiniLM-L6-v2 reads English,
+multilingual-e5-small everything else (see Languages). The judge is a small cross-encoder over one
+text or two, in seven languages; one encoder has five heads (docs/judge.md).
 
 Measured on one core of a Xeon with VNNI, onnxruntime 1.31, in ms per English text: 0.8 for 12
-words, 3 for 60 word pieces, 6.3 for the longest; each text alone (onnx.py says why). Other
-languages take two and a half times as long.
+words, 3 for 60 word pieces, 6.3 for the longest. Other languages take two and a half times as long.
+Each text, and each pair of the judge, is read alone (onnx.py says why).
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import NEAR, NOISE, Calibration, Purpose
+from kinmem.llm.base import NEAR, NOISE, Answering, Calibration, Purpose, Relation, Window
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.model_files import Files
+from kinmem.llm.naming import SURE, Found, entities, names_in
 from kinmem.llm.onnx import FOLDER as E5
 from kinmem.llm.onnx import REMEMBERED, OnnxEmbedder, OnnxModel, reason, session_of, words_of
 from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import Axis, Kernel, Probe, unit_rows
-from kinmem.models import Vector, Vectors
+from kinmem.models import Entity, Vector, Vectors
 
-# Vectors for texts in other languages than English, in the space of the English model.
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
 # multilingual-e5-small puts a sentence and its translations side by side. A linear map from its
-# space into that of all-MiniLM-L6-v2, fitted on English texts that both have read, therefore
-# carries the other languages over: a Spanish question is compared with German and English memories
-# alike, and an English text keeps the vector of the English model.
+# space into that of all-MiniLM-L6-v2, fitted on English texts that both have read, carries the
+# other languages over: a Spanish question is compared with German and English memories alike.
 OPENINGS: dict[Purpose, str] = {"memory": "passage: ", "question": "query: "}
 # The order of the maps in map.npy.
 MAPS: tuple[Purpose, ...] = ("memory", "question")
 # Positions of the multilingual network, in word pieces; more than the English model's longest part.
 PLACES = 160
-# Units of evidence per nat in foreign.npy.
-PER_NAT = 20
-# Evidence from which a text counts as not English: odds of three to one. In doubt it is English.
+# Evidence, in 1/20 nat, from which a text counts as not English: odds of three to one.
 FOREIGN = 34
 # Least evidence per word piece. In BEAM, three of 2,913 long English texts with code in them have
 # up to 1.3; of texts in other languages, 98 of 100 have 9 or more.
 A_PIECE = 3
 
 
-class Languages:
-    """The second half of the built-in embedder, for other languages; loads 22 MB when first
-    needed."""
+Made = TypeVar("Made")
 
-    def __init__(self, name: str, advice: str, folder: Path = E5) -> None:
-        self._name, self._advice = name, advice
+
+@contextmanager
+def _explained(told: str) -> Iterator[None]:
+    """Raise ModelError for whatever fails in the block: tokenizers and onnxruntime have no common
+    base for errors. `told` says what has failed, with %s for the reason."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(told % reason(error)) from error
+
+
+class Languages:
+    """The half of the embedder for other languages; loads 22 MB when first needed."""
+
+    def __init__(self, folder: Path = E5) -> None:
         self._evidence = Once("loading words", lambda: np.load(folder / "foreign.npy"))
-        self._parts = Once(f"loading the languages of {name}", lambda: _Parts(folder))
+        self._parts = Once(f"loading the languages of {NAME}", lambda: _Parts(folder))
 
     @property
     def loaded(self) -> bool:
         return self._parts.made
 
     def is_foreign(self, ids: Sequence[int], time: Deadline) -> bool:
-        """Return whether the text is not English; see the function is_foreign.
-
-        Raises ModelError.
-        """
+        """Return whether the text is not English; see the function. Raises ModelError."""
         return is_foreign(ids, self._loaded(self._evidence, time))
 
     def count(self, word: str) -> int:
         """Return the number of word pieces in a word. Raises ModelError."""
-        return int(self._loaded(self._parts, Deadline(None)).count(word))
+        return self._loaded(self._parts, Deadline(None)).words.count(word)
 
     def load(self, time: Deadline) -> None:
         """Load the models. Raises ModelError if they cannot be loaded, or not in time."""
@@ -75,47 +89,34 @@ class Languages:
     def vector(self, text: str, purpose: Purpose) -> Vector:
         """Return the text's vector in the English space, not of unit length. Raises ModelError."""
         parts = self._loaded(self._parts, Deadline(None))
-        try:
-            made: Vector = parts.vector(text, purpose)
-        except Exception as error:  # tokenizers and onnxruntime have no common base for errors
-            raise ModelError(f"{self._name} gave no vector: {reason(error)}") from error
-        return made
+        with _explained(f"{NAME} gave no vector: %s"):
+            return parts.vector(text, purpose)
 
-    def _loaded(self, part: Once[Any], time: Deadline) -> Any:
-        try:
+    def _loaded(self, part: Once[Made], time: Deadline) -> Made:
+        with _explained(f"{NAME} cannot be loaded (%s); {ADVICE}"):
             return part.get(time)
-        except ModelError:
-            raise
-        except Exception as error:  # as above
-            message = f"{self._name} cannot be loaded ({reason(error)}); {self._advice}"
-            raise ModelError(message) from error
 
 
 def is_foreign(ids: Sequence[int], evidence: np.ndarray) -> bool:
-    """Return whether a text is not English, given its word pieces in the English model.
-
-    Adds up the log odds that foreign.npy holds for each piece.
-    """
+    """Return whether a text is not English, given its word pieces in the English model: adds up the
+    log odds that foreign.npy holds for each."""
     total = int(evidence[ids].sum(dtype=np.int64))
     return total > max(FOREIGN, A_PIECE * len(ids))
 
 
 class _Parts:
     def __init__(self, folder: Path) -> None:
-        self._words = words_of(folder)
+        self.words = words_of(folder)
         self._session = session_of(folder / "embedder.onnx")
         maps = np.load(folder / "map.npy").astype(np.float32)
         self._maps = dict(zip(MAPS, maps, strict=True))
 
-    def count(self, word: str) -> int:
-        return len(self._words.tokenizer.encode(word, add_special_tokens=False).ids)
-
     def vector(self, text: str, purpose: Purpose) -> Vector:
-        tokenizer = self._words.tokenizer
+        tokenizer = self.words.tokenizer
         read = tokenizer.encode(OPENINGS[purpose] + text, add_special_tokens=False)
         read.truncate(PLACES - tokenizer.num_special_tokens_to_add(False))
         ids = tokenizer.post_process(read, None, True).ids
-        (made,) = self._session.run(["vector"], {"words": self._words.vectors(ids)})
+        (made,) = self._session.run(["vector"], {"words": self.words.vectors(ids)})
         weights = self._maps[purpose]
         mapped: Vector = made @ weights[:-1] + weights[-1]
         return mapped
@@ -170,7 +171,7 @@ class BuiltinEmbedder(EnglishEmbedder):
         files = Files(folder / "model_int8.onnx", folder / "tokenizer.json", length=WINDOW + 2)
         super().__init__(OnnxModel(ENGLISH, lambda: files, ADVICE))
         self.name = NAME
-        self.languages = Languages(NAME, ADVICE, others)
+        self.languages = Languages(others)
         self._remembered_foreign = lru_cache(REMEMBERED)(self.languages.vector)
 
     @property
@@ -179,18 +180,14 @@ class BuiltinEmbedder(EnglishEmbedder):
         return EnglishEmbedder(self._model)
 
     def counter(self, text: str) -> Callable[[str], int]:
-        """Return a function that counts the word pieces of a word in the model that reads this
-        text."""
+        """Return what counts the word pieces of a word in the model that reads this text."""
         if self.languages.is_foreign(self._tokens(text), Deadline(None)):
             return self.languages.count
         return lambda word: len(self._tokens(word))
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
-        """See Embedder.
-
-        Parts of a foreign text fit both models, because the English one takes a Thai word of any
-        length for one piece.
-        """
+        """See Embedder. Parts of a foreign text fit both models, because the English one takes a
+        Thai word of any length for one piece."""
         window = self.window(limit, overlap)
         try:
             if not self.languages.is_foreign(self._tokens(text), Deadline(None)):
@@ -213,3 +210,141 @@ class BuiltinEmbedder(EnglishEmbedder):
             else:
                 rows.append(self._remembered(text) if len(texts) == 1 else self._vector(text))
         return unit_rows(rows, len(texts), WIDTH, self.name)
+
+
+# Word pieces of both texts, special tokens included; the length it was trained with.
+MOST_PIECES = 112
+MARKS_OF_TWO = 4
+# Characters that are searched for names. What comes later is seldom what a text is about.
+NAMED = 2000
+# Verdicts that are cached: upkeep looks at the same pairs again.
+REMEMBERED_PAIRS = 4096
+JUDGE_ADVICE = "reinstall kinmem with its dependencies, or set KINMEM_JUDGE=off"
+
+
+class BuiltinJudge:
+    """Implements Judge with the model in the package; needs about 75 MB."""
+
+    name = "builtin/judge"
+
+    def __init__(self, folder: Path = E5) -> None:
+        self._parts = Once("loading the judge", lambda: _JudgeParts(folder))
+        self._remembered = lru_cache(REMEMBERED_PAIRS)(self.chances)
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can answer without a noticeable load time first."""
+        return self._parts.made
+
+    def warm(self) -> None:
+        """Load it. If that fails, the next call reports the reason."""
+        with suppress(ModelError):
+            self._loaded(Deadline(None))
+
+    def relations(
+        self, stored: Sequence[str], new: str, *, deadline: float | None = None
+    ) -> list[Relation]:
+        """See Judge."""
+        pairs = [(text, new) for text in stored]
+        return [Relation(**chances) for chances in self._each("relation", pairs, deadline)]
+
+    def answers(
+        self, question: str, memories: Sequence[str], *, deadline: float | None = None
+    ) -> list[Answering]:
+        """See Judge."""
+        pairs = [(question, text) for text in memories]
+        return [Answering(**chances) for chances in self._each("answers", pairs, deadline)]
+
+    def kinds(
+        self, sentence: str, around: str = "", *, deadline: float | None = None
+    ) -> Mapping[str, float]:
+        """See Judge."""
+        return self._each("worth", [(sentence, around)], deadline)[0]
+
+    def commands(self, text: str, *, deadline: float | None = None) -> float:
+        """See Judge."""
+        return self._each("commands", [(text, None)], deadline)[0]["commands"]
+
+    def names(self, text: str, *, deadline: float | None = None) -> tuple[Entity, ...]:
+        """See Judge."""
+        return entities((part, found) for part, found in self.found(text, deadline))
+
+    def found(
+        self, text: str, deadline: float | None = None, sure: float = SURE
+    ) -> Iterator[tuple[str, list[Found]]]:
+        """Yield the parts in which a text is read, each with the names in it. Raises ModelError."""
+        time = Deadline(deadline)
+        parts = self._loaded(time)
+        with _explained("the judge read no names: %s"):
+            for part in parts.cut(text[:NAMED]):
+                time.check("reading names")
+                yield part, names_in(part, *parts.tags(part), sure)
+
+    def _each(
+        self, head: str, pairs: Sequence[tuple[str, str | None]], deadline: float | None
+    ) -> list[dict[str, float]]:
+        time = Deadline(deadline)
+        self._loaded(time)
+        found = []
+        for first, second in pairs:
+            time.check(f"judging {len(pairs)} pairs")
+            found.append(self._remembered(head, first, second))
+        return found
+
+    def _loaded(self, time: Deadline) -> "_JudgeParts":
+        with _explained(f"the judge cannot be loaded (%s); {JUDGE_ADVICE}"):
+            return self._parts.get(time)
+
+    def chances(self, head: str, first: str, second: str | None) -> dict[str, float]:
+        """Return the chance of each label of a head. Waits for the model. Raises ModelError."""
+        parts = self._loaded(Deadline(None))
+        with _explained("the judge gave no verdict: %s"):
+            logits = parts.run(head, first, second)
+        scaled = logits / parts.temperatures[head]
+        odds = np.exp(scaled - scaled.max())
+        return dict(zip(parts.labels[head], (odds / odds.sum()).tolist(), strict=True))
+
+
+class _JudgeParts:
+    """The loaded parts: tokenizer, word matrix and network.
+
+    e5/judge.json names the labels of each head in order, and the temperature by which its logits
+    are divided, which was fitted on batches that training did not see.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        heads = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+        self.labels: Mapping[str, Sequence[str]] = heads["labels"]
+        self.temperatures: Mapping[str, float] = heads["temperatures"]
+        self._words = words_of(folder)
+        self._tokenizer = self._words.tokenizer
+        self._session = session_of(folder / "judge.onnx")
+
+    def run(self, head: str, first: str, second: str | None) -> Any:
+        """Return the logits of a head, float32, one per label."""
+        return self._run(head, self._read(first, second).ids)
+
+    def tags(self, text: str) -> tuple[list[tuple[int, int]], Any]:
+        """Return where each piece stands, and the logits of its tags."""
+        read = self._read(text, None)
+        return read.offsets, self._run("names", read.ids)
+
+    def cut(self, text: str) -> list[str]:
+        """Cut the text into parts that are read whole."""
+        return pieces(text, Window(len(text), MOST_PIECES - MARKS_OF_TWO, self._words.count))
+
+    def _run(self, output: str, ids: Sequence[int]) -> Any:
+        return self._session.run([output], {"words": self._words.vectors(ids)})[0]
+
+    def _read(self, first: str, second: str | None) -> "Encoding":
+        """Encode one text or two. If two texts together are too long, the longer one is cut."""
+        one = self._tokenizer.encode(first, add_special_tokens=False)
+        if second is None:
+            one.truncate(MOST_PIECES - MARKS_OF_TWO)
+            return self._tokenizer.post_process(one, None, True)
+        two = self._tokenizer.encode(second, add_special_tokens=False)
+        room = MOST_PIECES - MARKS_OF_TWO
+        half = room // 2
+        one.truncate(max(half, room - len(two.ids)))
+        two.truncate(room - len(one.ids))
+        return self._tokenizer.post_process(one, two, True)

@@ -170,6 +170,10 @@ class Words:
         self._rows = np.load(folder / "words.npy", mmap_mode="r")
         self._scales = np.load(folder / "scales.npy")
 
+    def count(self, text: str) -> int:
+        """Return the number of word pieces in a text."""
+        return len(self.tokenizer.encode(text, add_special_tokens=False).ids)
+
     def vectors(self, ids: Sequence[int]) -> Vectors:
         """Return a row per word piece, not of unit length."""
         rows: Vectors = (self._rows[ids] * self._scales[ids, None]).astype(np.float32)

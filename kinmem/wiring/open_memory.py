@@ -14,10 +14,9 @@ from typing import TypedDict
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
 from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker, warm
-from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.llm.builtin import BuiltinEmbedder, BuiltinJudge
 from kinmem.llm.deadline import started
 from kinmem.llm.endpoint import Endpoint, endpoint_of, is_here, widths
-from kinmem.llm.judge import BuiltinJudge
 from kinmem.llm.litellm_models import LitellmChat, LitellmEmbedder, Manner
 from kinmem.llm.local_models import (
     PREFIX,

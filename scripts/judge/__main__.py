@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from kinmem.llm.judge import FOLDER, BuiltinJudge
+from kinmem.llm.builtin import BuiltinJudge
+from kinmem.llm.onnx import FOLDER
 from scripts.judge.e5 import base
 from scripts.judge.examples import LABELS, Row, recent, rows, said_along
 from scripts.judge.export import fitted, write_labels, write_network, write_words

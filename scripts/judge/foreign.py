@@ -19,7 +19,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from kinmem.llm.builtin import FOLDER as ENGLISH
-from kinmem.llm.builtin import PER_NAT, is_foreign
+from kinmem.llm.builtin import is_foreign
 from kinmem.llm.onnx import open_tokenizer
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +29,8 @@ CODE = ("kinmem/store", "kinmem/llm", "kinmem/cli/install", "kinmem/hooks", "scr
 LINES = 6
 """Of code, in one text."""
 NO_TEXT = ("label", "kind", "lang")
+PER_NAT = 20
+"""Units of evidence."""
 SHORTEST = 4
 SPANS = 2
 """Of each text; of at most LONGEST words."""

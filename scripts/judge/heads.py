@@ -14,7 +14,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-from kinmem.llm.judge import FOLDER, BuiltinJudge
+from kinmem.llm.builtin import BuiltinJudge
+from kinmem.llm.onnx import FOLDER
 from scripts.judge.__main__ import LAYERS, logits
 from scripts.judge.examples import LABELS, Row, rows
 from scripts.judge.export import fitted, temperatures, write_labels, write_network

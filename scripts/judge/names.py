@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from kinmem.language.names.relations import TIMES
-from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.builtin import BuiltinJudge
 from kinmem.llm.naming import TAGS, TYPES, Span, words_of
 from scripts.judge.examples import FOLDER, VALIDATION
 from scripts.judge.export import READ

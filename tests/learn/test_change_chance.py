@@ -5,7 +5,7 @@ import pytest
 from kinmem.errors import ModelError
 from kinmem.learn.change_chance import READ_ON, Near, changes, excerpt, signs_of
 from kinmem.llm.base import Relation
-from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.builtin import BuiltinJudge
 from kinmem.llm.relating import LONGEST, Relating
 
 

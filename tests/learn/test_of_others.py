@@ -7,7 +7,7 @@ import pytest
 
 from kinmem.learn.extract import extract
 from kinmem.learn.pipeline import Source
-from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.builtin import BuiltinJudge
 from kinmem.models import Note
 from kinmem.models.turns import Message
 from kinmem.service import Service

@@ -16,9 +16,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kinmem.errors import ModelError
-from kinmem.llm.builtin import ENGLISH, FOLDER, WIDTH, WINDOW, BuiltinEmbedder
+from kinmem.llm.builtin import ENGLISH, FOLDER, WIDTH, WINDOW, BuiltinEmbedder, BuiltinJudge
 from kinmem.llm.deadline import Deadline, Once, within
-from kinmem.llm.judge import BuiltinJudge
 from kinmem.llm.model_files import SHIPPED
 from kinmem.llm.onnx import FOLDER as E5
 

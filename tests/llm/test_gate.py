@@ -11,8 +11,7 @@ import pytest
 
 from kinmem.errors import ModelError
 from kinmem.learn.screen import Gate
-from kinmem.llm.builtin import FOLDER, BuiltinEmbedder
-from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.builtin import FOLDER, BuiltinEmbedder, BuiltinJudge
 from kinmem.llm.vectors import Kernel
 from kinmem.models import Vectors
 

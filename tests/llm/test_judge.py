@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from kinmem.errors import ModelError
-from kinmem.llm.judge import FOLDER, MOST_PIECES, BuiltinJudge
+from kinmem.llm.builtin import MOST_PIECES, BuiltinJudge
+from kinmem.llm.onnx import FOLDER
 from kinmem.settings import load
 from kinmem.wiring.open_memory import chat_models
 

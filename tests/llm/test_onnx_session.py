@@ -7,8 +7,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.builtin import BuiltinEmbedder, BuiltinJudge
 from kinmem.llm.onnx import SUMS, adds_exactly, session_of
 
 onnx = pytest.importorskip("onnx")

@@ -7,8 +7,8 @@ import pytest
 
 from kinmem.clock import utc_now
 from kinmem.llm.base import ChatModels
+from kinmem.llm.builtin import BuiltinJudge
 from kinmem.llm.deadline import Deadline
-from kinmem.llm.judge import BuiltinJudge
 from kinmem.models import Asked, Filters, Reasons, Scored
 from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
