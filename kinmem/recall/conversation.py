@@ -22,7 +22,7 @@ from kinmem.models import (
     Scored,
     State,
 )
-from kinmem.models.turns import Message
+from kinmem.models.turns import Message, id_of_message
 from kinmem.recall.confidence import SHARE_IF_WEAK, judge
 from kinmem.recall.excerpt import excerpted, passage
 from kinmem.recall.fuse import fuse, lift
@@ -31,7 +31,6 @@ from kinmem.recall.question import Question, within
 from kinmem.recall.replies import (
     Replies,
     Reply,
-    id_of,
     replies_to,
     with_replies,
     without_answered,
@@ -290,7 +289,7 @@ def as_memory(message: Message, kin: str, asked: str | None = None) -> Memory:
     """Wrap a message in the form of a memory, so that it can be shown as one; `asked` is the
     question that it answers."""
     return Memory(
-        id=id_of(message),
+        id=id_of_message(message.id),
         kin=kin,
         scope="private",
         content=message.text,

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from kinmem.language import only_asks
 from kinmem.llm.base import Calibration, Embedder
-from kinmem.models import TURN, Candidate, Filters, Found, Hit, Scored, Vector
-from kinmem.models.turns import Message
+from kinmem.models import Candidate, Filters, Found, Hit, Scored, Vector
+from kinmem.models.turns import Message, id_of_message
 from kinmem.recall.confidence import QUESTION_MARKS
 from kinmem.store.sessions import Transcript
 
@@ -48,7 +48,7 @@ def replies_to(
     """Return the short replies to those turns that ask for what the reply tells."""
     said = {one.candidate.id: one.candidate.content for one in ranked}
     replies = {
-        id_of(message): Reply(asked, said[asked], message)
+        id_of_message(message.id): Reply(asked, said[asked], message)
         for asked, message in transcript.replies(said, filters, session).items()
         if len(message.text) <= LONGEST
     }
@@ -113,8 +113,3 @@ def without_answered(
     told = {hit.memory.id for _, hit in turns if not hit.weak}
     answered = {reply.asked for id, reply in replies.items() if id in told}
     return [pair for pair in turns if pair[1].memory.id not in answered]
-
-
-def id_of(message: Message) -> str:
-    """Return the id by which the transcript finds a message."""
-    return f"{TURN}{message.id}"

@@ -21,7 +21,8 @@ from kinmem.backup import jsonl
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError, InvalidInput, StoreError
 from kinmem.llm.prompts import chunks_of
-from kinmem.models import TURN, Coverage, Pending, Progress, Vector
+from kinmem.models import Coverage, Pending, Progress, Vector
+from kinmem.models.turns import id_of_message
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.store.records import Header, Loading, Record
@@ -184,7 +185,7 @@ def _differing(source: Store, target: Store) -> list[str]:
     if not source.others.muted() <= target.others.muted():
         found.append("who is muted")
     memories = [key[1] for key in here if key[0] == "memory"]
-    messages = [f"{TURN}{key[1]}" for key in here if key[0] == "message"]
+    messages = [id_of_message(int(key[1])) for key in here if key[0] == "message"]
     for mine, theirs, ids, parts_may_differ in (
         (source.index, target.index, memories, False),
         # These are cut for the embedder that is configured now.

@@ -10,8 +10,8 @@ from typing import Any
 from kinmem.clock import spoken_date
 from kinmem.errors import StoreError
 from kinmem.language import Weight, order_in
-from kinmem.models import ROLES, TURN, Coverage, Pending, Vector, Vectors
-from kinmem.models.turns import Message
+from kinmem.models import ROLES, Coverage, Pending, Vector, Vectors
+from kinmem.models.turns import Message, id_of_message
 from kinmem.store.sessions import Cut
 from kinmem.store.sql.damage import Row, again, readable
 from kinmem.store.sql.database import Database, Transaction, embedder_of
@@ -208,7 +208,9 @@ class TurnQueue(ABC):
             """,
             {"embedder": known[0], "limit": limit},
         )
-        return [Pending(chunk, True, f"{TURN}{turn}", text, False) for chunk, turn, text in rows]
+        return [
+            Pending(chunk, True, id_of_message(turn), text, False) for chunk, turn, text in rows
+        ]
 
     def put(self, db: Transaction, embedder: str, chunks: Sequence[int], vectors: Vectors) -> int:
         """Store the vectors of those parts that still exist and wait for them; returns how many."""

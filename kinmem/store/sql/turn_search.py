@@ -18,7 +18,7 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
-from kinmem.models.turns import Message
+from kinmem.models.turns import Message, id_of_message
 from kinmem.store.sessions import Learned
 from kinmem.store.sql.chunk_queue import by_text
 from kinmem.store.sql.damage import Row, again, readable
@@ -109,9 +109,9 @@ class SqlTranscript:
             cosines = self._cosines(asked.vector, asked.embedder, candidates)
         return Found(
             list(candidates.values()),
-            {_id(turn): near for turn, near in cosines.items()},
-            [_id(turn) for turn in nearest if turn in candidates],
-            {_id(turn): score for turn, score in matches.items() if turn in candidates},
+            {id_of_message(turn): near for turn, near in cosines.items()},
+            [id_of_message(turn) for turn in nearest if turn in candidates],
+            {id_of_message(turn): score for turn, score in matches.items() if turn in candidates},
         )
 
     def _nearest(
@@ -187,7 +187,7 @@ class SqlTranscript:
         doubtful: int,
     ) -> Candidate:
         return Candidate(
-            id=_id(turn),
+            id=id_of_message(turn),
             content=text,
             source_context=context or None,
             category="context",
@@ -213,7 +213,7 @@ class SqlTranscript:
             f"SELECT {OF_TURN} FROM turns m WHERE m.id {IN_NUMBERS}", _of(ids)
         )
         found = readable(rows, message_of, "turns", self._database.damage)
-        return {_id(message.id): message for message in found}
+        return {id_of_message(message.id): message for message in found}
 
     def replies(
         self, ids: Collection[str], filters: Filters, session: str | None = None
@@ -222,7 +222,7 @@ class SqlTranscript:
         wanted = {**bound, **_of(ids), "recent": time_text(self._files.clock() - OPEN)}
         rows = self._database.rows(REPLIES.format(allowed=allowed or "TRUE"), wanted)
         found = readable(rows, _reply, "turns", self._database.damage)
-        return {_id(turn): message for turn, message in found}
+        return {id_of_message(turn): message for turn, message in found}
 
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
         turns = {(one.session, one.turn) for one in messages}
@@ -285,7 +285,7 @@ class SqlTranscript:
     def vectors_of(self, embedder: str, ids: Collection[str]) -> dict[str, dict[str, Vector]]:
         numbers = [int(id.removeprefix(TURN)) for id in ids]
         rows = self._vectors.texts(embedder, numbers)
-        return by_text((_id(turn), text, vector) for turn, text, vector in rows)
+        return by_text((id_of_message(turn), text, vector) for turn, text, vector in rows)
 
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
         with self._database.writing() as db:
@@ -302,10 +302,6 @@ OLD = (
     " AND NOT EXISTS (SELECT 1 FROM turns w WHERE w.session = turns.session"
     " AND w.turn = turns.turn AND w.learned_at IS NULL AND NOT w.parked AND w.role != 'system')"
 )
-
-
-def _id(turn: int) -> str:
-    return f"{TURN}{turn}"
 
 
 def _of(ids: Collection[str]) -> dict[str, Any]:
