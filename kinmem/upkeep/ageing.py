@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.models import LIVE, Curve, Filters, Living, Memory, Place, State, Tier, TierChange
+from kinmem.models import Curve, Filters, Living, Memory, Place, State, Tier, TierChange
 from kinmem.models.retention import fading, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings, Prune
 from kinmem.store.base import Jobs, Store
@@ -16,11 +17,9 @@ from kinmem.upkeep.daily import (
     SETTLED,
     TOGETHER,
     Calendar,
-    WrongClock,
     change_all,
-    check_clock,
-    is_believed,
     is_undone,
+    known_living,
     once_a_day,
 )
 from kinmem.upkeep.lifecycle import BY_UPKEEP, from_person, was_told
@@ -63,12 +62,8 @@ def tier(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> No
 
     If the clock cannot be right, nothing is done.
     """
-    if not budget.dry_run:
-        store.flush_use()
-    now, living = clock(), store.life.living()
-    if not is_believed(living, now):
-        counts["clock"] += 1
-        return
+    now = clock()
+    living = known_living(store, now, budget, counts) or ()
     places = [place for memory in living if (place := place_of(memory, now))]
     for start in range(0, len(places), TOGETHER):
         if budget.is_over():
@@ -101,19 +96,17 @@ def recalibrate(store: Store, clock: Clock, budget: Budget, counts: Counter[str]
     `scored_at` records when it was done. If the clock cannot be right, nothing is done.
     """
     now = clock()
-    once_a_day(
-        store.jobs,
-        RECALIBRATE,
-        now,
-        budget,
-        counts,
-        lambda: _recalibrate(store, now, budget, counts),
-    )
+    work = partial(_recalibrate, store, now, budget, counts)
+    once_a_day(store, RECALIBRATE, now, budget, counts, work)
 
 
-def _recalibrate(store: Store, now: datetime, budget: Budget, counts: Counter[str]) -> None:
-    memories = [memory for memory in store.life.living() if memory.state in LIVE]
-    check_clock(memories, now)
+def _recalibrate(
+    store: Store,
+    now: datetime,
+    budget: Budget,
+    counts: Counter[str],
+    memories: Sequence[Living],
+) -> None:
     moved = [
         (memory, new) for memory in memories if (new := expected(memory, now)) != memory.importance
     ]
@@ -211,12 +204,7 @@ def purge(
     spared = _spared(store, binned, prune)
     if len(spared) == len(binned):
         return
-    if has_leapt:
-        counts["clock"] += 1
-        return
-    try:
-        _check_witnesses(store, now)
-    except WrongClock:
+    if has_leapt or not _witnesses_agree(store, now):
         counts["clock"] += 1
         return
     if budget.dry_run:
@@ -243,11 +231,7 @@ def drop_turns(
     now = clock()
     if not kept or not (old := store.transcript.old(now - kept)):
         return
-    try:
-        if _has_leapt(store.jobs, now, budget.dry_run):
-            raise WrongClock
-        _check_witnesses(store, now)
-    except WrongClock:
+    if _has_leapt(store.jobs, now, budget.dry_run) or not _witnesses_agree(store, now):
         counts["clock"] += 1
         return
     if budget.dry_run:
@@ -270,13 +254,13 @@ def _has_leapt(jobs: Jobs, now: datetime, dry_run: bool) -> bool:
     return 0 <= at - leapt < DAY
 
 
-def _check_witnesses(store: Store, now: datetime) -> None:
-    """Raise WrongClock if stored memories contradict the clock; see Calendar."""
+def _witnesses_agree(store: Store, now: datetime) -> bool:
+    """Return whether stored memories agree with the clock; see Calendar."""
     calendar = Calendar(now)
     for filters in (Filters(states=ANY), Filters(states=ANY, until=now - SETTLED)):
         for memory in store.page(filters, "newest", WITNESSES).memories:
             calendar.saw(memory)
-    calendar.check()
+    return calendar.agrees
 
 
 def prune(store: Store, wanted: Prune, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
@@ -290,19 +274,17 @@ def prune(store: Store, wanted: Prune, clock: Clock, budget: Budget, counts: Cou
     if wanted != "kinbot":
         return
     now = clock()
-    once_a_day(
-        store.jobs,
-        PRUNE,
-        now,
-        budget,
-        counts,
-        lambda: _prune(store, now, budget, counts),
-    )
+    work = partial(_prune, store, now, budget, counts)
+    once_a_day(store, PRUNE, now, budget, counts, work)
 
 
-def _prune(store: Store, now: datetime, budget: Budget, counts: Counter[str]) -> None:
-    memories = [memory for memory in store.life.living() if memory.state in LIVE]
-    check_clock(memories, now)
+def _prune(
+    store: Store,
+    now: datetime,
+    budget: Budget,
+    counts: Counter[str],
+    memories: Sequence[Living],
+) -> None:
     fields = {"state": State.DELETED, "deleted_at": now}
     idle = [memory for memory in memories if is_idle(memory, now)]
     for start in range(0, len(idle), TOGETHER):

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.models import Living, Memory
+from kinmem.models import LIVE, Living, Memory
 from kinmem.models.turns import Batch, Change
-from kinmem.store.base import Jobs, Store
+from kinmem.store.base import Store
 from kinmem.upkeep.steps import Budget
 
 DAY_SECONDS = 86400
@@ -25,33 +25,43 @@ UNDONE = timedelta(days=30)
 TOGETHER = 200
 
 
-class WrongClock(Exception):
-    """The clock cannot be right, so nothing is done by it."""
-
-
 def once_a_day(
-    jobs: Jobs,
+    store: Store,
     step: str,
     now: datetime,
     budget: Budget,
     counts: Counter[str],
-    work: Callable[[], None],
+    work: Callable[[Sequence[Living]], None],
 ) -> None:
-    """Do the work unless this step was done within the last day.
+    """Do the work with the own memories in use, unless this step was done within the last day.
 
     A step that fails, is interrupted or killed does not count as done. A clock that cannot be right
     is counted as `clock`; the step is not marked, since the clock may be corrected at any time.
     """
     mark, at = f"daily {step}", int(now.timestamp())
-    if 0 <= at - jobs.mark(mark) < DAY_SECONDS:
+    if 0 <= at - store.jobs.mark(mark) < DAY_SECONDS:
         return
-    try:
-        work()
-    except WrongClock:
+    memories = [memory for memory in store.life.living() if memory.state in LIVE]
+    if not is_believed(memories, now):
         counts["clock"] += 1
         return
+    work(memories)
     if not budget.dry_run and not budget.is_over():
-        jobs.set_mark(mark, at)
+        store.jobs.set_mark(mark, at)
+
+
+def known_living(
+    store: Store, now: datetime, budget: Budget, counts: Counter[str]
+) -> Sequence[Living] | None:
+    """Return own memories once their use is written; None, counted as `clock`, if `now` cannot be
+    right."""
+    if not budget.dry_run:
+        store.flush_use()
+    memories = store.life.living()
+    if is_believed(memories, now):
+        return memories
+    counts["clock"] += 1
+    return None
 
 
 class Calendar:
@@ -70,10 +80,11 @@ class Calendar:
             if at is not None and at <= self._now - SETTLED:
                 self._settled = max(self._settled or at, at)
 
-    def check(self) -> None:
-        """Raise WrongClock if half of the memories were stored more than a day after `now`, or if
-        the latest event that is over a month old is over 400 days old: then the clock has jumped,
-        or nobody was here for a year.
+    @property
+    def agrees(self) -> bool:
+        """Whether `now` can be right: not if half of the memories were stored more than a day after
+        it, nor if the latest event that is over a month old is over 400 days old. Then the clock
+        has jumped, or nobody was here for a year.
 
         If the clock was ahead for a while, what it stored or used is less than half and blocks
         nothing. If the clock is behind, little is old, so little can be done wrongly. If no memory
@@ -81,25 +92,15 @@ class Calendar:
         """
         is_behind = self._early > 0 and 2 * self._early >= self._all
         is_ahead = self._settled is not None and self._now - self._settled > AHEAD
-        if is_behind or is_ahead:
-            raise WrongClock
-
-
-def check_clock(memories: Iterable[Memory | Living], now: datetime) -> None:
-    """Raise WrongClock if a calendar of these memories does."""
-    calendar = Calendar(now)
-    for memory in memories:
-        calendar.saw(memory)
-    calendar.check()
+        return not (is_behind or is_ahead)
 
 
 def is_believed(memories: Iterable[Memory | Living], now: datetime) -> bool:
     """Return whether a calendar of these memories agrees with `now`."""
-    try:
-        check_clock(memories, now)
-    except WrongClock:
-        return False
-    return True
+    calendar = Calendar(now)
+    for memory in memories:
+        calendar.saw(memory)
+    return calendar.agrees
 
 
 def is_undone(came_by: tuple[str, datetime] | None, now: datetime) -> bool:

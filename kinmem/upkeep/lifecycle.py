@@ -15,7 +15,7 @@ from kinmem.models import Event, Fate, Living, Memory, State
 from kinmem.models.retention import Fading, fading, last_used, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
-from kinmem.upkeep.daily import TOGETHER, is_believed, is_undone
+from kinmem.upkeep.daily import TOGETHER, is_believed, is_undone, known_living
 from kinmem.upkeep.steps import Budget
 
 # Before everything.
@@ -45,14 +45,11 @@ def retain(
     becomes active; pinned memories never fade, those tagged by hand are not archived, and shared
     ones are never binned. If the clock cannot be right, nothing is done.
     """
-    if not budget.dry_run:
-        store.flush_use()
-    now, living = clock(), store.life.living()
-    if not is_believed(living, now):
-        counts["clock"] += 1
-        return
-    fates = [*_due(store, living, settings, now), *_wrongly_binned(store)]
-    give(store, fates, now, budget, counts)
+    now = clock()
+    living = known_living(store, now, budget, counts)
+    if living is not None:
+        fates = [*_due(store, living, settings, now), *_wrongly_binned(store)]
+        give(store, fates, now, budget, counts)
 
 
 def _due(
