@@ -1,4 +1,5 @@
-"""The local socket on which a hook asks the server that already has the memory open.
+"""The local socket on which a hook asks the server that already has the memory open, and the start
+of a process that will answer there.
 
 One line of JSON in, one out, on $KINMEM_HOME/run/<kin>.sock, which only the same user can reach. On
 systems without Unix sockets nothing is served, and a hook opens the memory itself.
@@ -8,10 +9,11 @@ import json
 import os
 import socket
 import struct
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
+from typing import IO, TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 
 from kinmem.errors import KinmemError
 from kinmem.hooks.events import Compacted, Ended, Heard, Hook, Opened, Said
@@ -278,3 +280,52 @@ def answered(service: Listener, request: Mapping[str, Any]) -> dict[str, Any]:
         return {"notes": attend(service, hook)}
     except KinmemError as error:
         return {"error": str(error)}
+
+
+# The working directory of the processes: `python -m` would import modules from the current folder.
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120
+
+
+def start_worker(home: str, kin: str, *, stays: bool) -> None:
+    """Start a process that learns from what was heard, and with `stays` answers the next hooks.
+
+    None is started while another one does the same, or is about to: this process takes the lock
+    for it and passes it on.
+    """
+    words, settings = ["sleep", "--due", "--quiet"], {"KINMEM_HOME": home, "KINMEM_KIN": kin}
+    try:
+        lock = lock_socket(home, kin) if stays else lock_ending(home, kin)
+    except (OSError, ImportError):  # no sockets or locks here: it only learns
+        _start(words, settings, None)
+        return
+    if lock is not None:
+        try:
+            _start([*words, *["--linger"] * stays], settings, lock)
+        finally:
+            os.close(lock)
+
+
+def start_late(words: Sequence[str], heard: bytes) -> None:
+    """Run the same hook again in another process, with all the time it needs."""
+    import tempfile  # late: takes 5 ms, which other hooks do not need
+
+    with tempfile.TemporaryFile() as file:
+        file.write(heard)
+        file.seek(0)
+        _start(["hook", *words, "--late"], {}, file)
+
+
+def _start(
+    words: Sequence[str], settings: Mapping[str, str], stdin: IO[bytes] | int | None
+) -> None:
+    import subprocess  # late: takes 10 ms, and most hooks start nothing
+
+    subprocess.Popen(
+        [sys.executable, "-m", "kinmem", *words],
+        stdin=subprocess.DEVNULL if stdin is None else stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        start_new_session=True,
+    )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.hooks.deliver import place_of
+from kinmem.hooks.hook import place_of
 from kinmem.settings import load
 
 
