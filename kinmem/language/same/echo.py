@@ -21,7 +21,7 @@ from kinmem.language.lexicon import (
     word_class,
     word_forms,
 )
-from kinmem.language.same import amounts, discourse
+from kinmem.language.same import amounts, clauses
 from kinmem.language.same.lexemes import Lexeme, lexemes, stem
 from kinmem.language.same.similarity import content_hash
 from kinmem.language.sentence_borders import sentences
@@ -122,12 +122,12 @@ class Echoes:
         return found if found or len(saying) < len(parts) else None
 
     def _says_nothing(self, sentence: str) -> bool:
-        return content_hash(sentence) not in self._hashes and discourse.says_nothing(sentence)
+        return content_hash(sentence) not in self._hashes and clauses.says_nothing(sentence)
 
     def _known(self, sentence: str) -> set[str] | None:
         """What says it, as a whole or clause by clause; None if there is nothing to be said."""
-        said = discourse.stated(sentence)
-        for form in (sentence, said, *discourse.ends_of(said)):
+        said = clauses.stated(sentence)
+        for form in (sentence, said, *clauses.ends_of(said)):
             if known := self._hashes.get(content_hash(form)):
                 return known
         bare = _FRAMES.sub(" ", said)

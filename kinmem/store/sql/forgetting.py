@@ -11,8 +11,7 @@ from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory
 from kinmem.store.history import Mention, Traces
 from kinmem.store.sql.database import Database
-from kinmem.store.sql.document_rows import delta
-from kinmem.store.sql.document_texts import SqlDocuments
+from kinmem.store.sql.document_rows import SqlDocuments, delta
 from kinmem.store.sql.erasing import turns_of
 from kinmem.store.sql.memory_rows import FIELDS, as_text
 from kinmem.store.sql.sharing import KinFiles

@@ -12,16 +12,18 @@ from typing import Any
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Candidate
 from kinmem.store.sql.database import Database, Row, state_of
-from kinmem.store.sql.document_texts import Chosen, Matches, choose
 from kinmem.store.sql.finding import (
     Beside,
+    Chosen,
     Listing,
+    Matches,
     Near,
     NearChunks,
     RankedWords,
     Sought,
     all_of,
     any_of,
+    choose,
 )
 from kinmem.store.sql.memory_rows import SAID_AT, Allowed
 

@@ -16,7 +16,7 @@ from kinmem.models.turns import Shown
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
 from kinmem.store.sql.database import Database, Row, kept_states
-from kinmem.store.sql.document_texts import SqlDocuments
+from kinmem.store.sql.document_rows import SqlDocuments
 from kinmem.store.sql.graph_rows import SqlGraph
 from kinmem.store.sql.life_rows import SqlLife
 from kinmem.store.sql.link_rows import SqlDecisions
