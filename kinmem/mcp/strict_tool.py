@@ -6,7 +6,6 @@ answer bad arguments with three lines of pydantic per field, and send null for a
 
 import inspect
 import json
-import logging
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, Literal, cast, get_args, get_origin
@@ -31,8 +30,6 @@ from kinmem.errors import InvalidInput, KinmemError
 from kinmem.http.refusals import in_short, object_in
 from kinmem.mcp.calls import current_call
 from kinmem.mcp.tool_answers import Answer
-
-logger = logging.getLogger(__name__)
 
 
 class Arguments(ArgModelBase):

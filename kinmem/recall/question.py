@@ -188,7 +188,7 @@ def rewritten(
     prompts.today. Raises ModelError."""
     from kinmem.llm.reply import Standalone  # imported late: 80 ms that a hook need not spend
 
-    told = "\n".join(f"{_who(one)}: {one.text[:QUOTED]}" for one in recent[-RECENT:])
+    told = "\n".join(f"{one.who}: {one.text[:QUOTED]}" for one in recent[-RECENT:])
     prompt = render("rewrite", today=day, conversation=told, question=text)
     reply = model.answer(prompt, Standalone, deadline=deadline)
     question = " ".join(reply.question.split())
@@ -215,10 +215,6 @@ def _was_said(word: str, said: str) -> bool:
     if UNSPACED.search(word):
         return 2 * sum(sign in said for sign in word) >= len(word)
     return word in words(said)
-
-
-def _who(message: Message) -> str:
-    return message.speaker or message.role
 
 
 def understand(

@@ -33,10 +33,10 @@ LACKING = 0.005
 # 99, where words alone had 75.7.
 # Share of the store without a vector above which recall uses words alone ...
 SPARSE = 0.02
-# Least letters of a question's only word for which it may match the beginning of others.
-BEGINNING = 3
 # ... unless no more chunks than this lack one.
 FEW = 200
+# Least letters of a question's only word for which it may match the beginning of others.
+BEGINNING = 3
 # Average letters per word piece from which the embedder counts as knowing a word: "umbrella|s" has
 # 4.5, "flor|bn|ax" 2.7. It always knows a word of a single piece.
 LETTERS_PER_PIECE = 3.5

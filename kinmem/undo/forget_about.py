@@ -4,7 +4,6 @@ The proof is a byte scan: it searches all files below a folder for names and pie
 """
 
 import json
-import logging
 import re
 import sys
 from collections import Counter
@@ -164,8 +163,6 @@ def _probes(texts: Sequence[str]) -> Iterator[str]:
                 yield piece
 
 
-logger = logging.getLogger(__name__)
-
 COPIES = (".bak", ".backup")
 
 
@@ -264,21 +261,15 @@ class Forgetting:
         Raises StoreError, storage_busy, while another process makes or restores a backup; then
         nothing was erased.
         """
-        ids = [memory.id for memory in self.memories]
-        if self._in_backups is None:
-            return self._erase(nullcontext(ErasedFromBackups))
-        return self._erase(self._in_backups.erasing_about(self.mention, ids))
-
-    def _erase(self, in_backups: AbstractContextManager[Callable[[], ErasedFromBackups]]) -> Proof:
-        texts = [
-            text
-            for memory in self.memories
-            for text in (memory.content, memory.source_context or "")
-        ]
-        forgetting = self._store.forgetting
-        with in_backups as erase_in_backups:
+        forgetting, ids = self._store.forgetting, [memory.id for memory in self.memories]
+        texts = [text for one in self.memories for text in (one.content, one.source_context or "")]
+        in_backups = self._in_backups
+        with (
+            nullcontext(ErasedFromBackups)
+            if in_backups is None
+            else in_backups.erasing_about(self.mention, ids)
+        ) as erase_in_backups:
             blanked = forgetting.counts(self.mention, self.memories)
-            ids = [memory.id for memory in self.memories]
             erased = self._store.making_room(lambda: forgetting.erase(ids))
             self._store.making_room(lambda: forgetting.blank(self.mention))
             deleted = tuple(name for name in self.files if self._deleted(name))
@@ -288,17 +279,15 @@ class Forgetting:
         paths = list(self._searched())
         places = self._places(scan, paths)
         remarks: Sequence[str] = ()
-        if forgetting.keeps_versions or any(
-            place.file.endswith((".db", "-wal")) for place in places
-        ):
+        is_in_files = any(place.file.endswith((".db", "-wal")) for place in places)
+        if forgetting.keeps_versions or is_in_files:
             remarks = forgetting.compact()
             places = self._places(scan, paths)
-        names = tuple(str(path.relative_to(self._home)) for path in paths)
         return Proof(
             erased=erased,
             blanked=blanked,
             deleted=deleted,
-            searched=names,
+            searched=tuple(str(path.relative_to(self._home)) for path in paths),
             texts=len(scan.probes),
             places=places,
             others=self.others,
