@@ -22,13 +22,7 @@ from typing import Any, NamedTuple
 from kinmem.errors import InvalidInput, KinmemError
 from kinmem.hooks.dialects import heard, reply
 from kinmem.hooks.events import Ended, Hook, Opened, Said, untold
-from kinmem.hooks.local_socket import (
-    ask_local,
-    attend,
-    request_of,
-    start_late,
-    start_worker,
-)
+from kinmem.hooks.local_socket import ask_local, attend, request_of, start_late, start_worker
 
 # Half of the hook's two seconds, so that what a busy server cannot take is still stored here.
 SERVER_SECONDS = 1.0

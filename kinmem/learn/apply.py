@@ -20,16 +20,7 @@ from kinmem.learn.reconcile import (
     Verdict,
 )
 from kinmem.llm.naming import Naming, reread
-from kinmem.models import (
-    LIVE,
-    Chunks,
-    ConflictMode,
-    Draft,
-    Memory,
-    State,
-    Stored,
-    Vector,
-)
+from kinmem.models import LIVE, Chunks, ConflictMode, Draft, Memory, State, Stored, Vector
 from kinmem.models.turns import Batch, Change, Conflict, Repetition
 
 # Turns that a memory names.

@@ -17,15 +17,7 @@ from typing import Any
 import uuid_utils
 
 from kinmem.errors import ModelError
-from kinmem.language import (
-    UNIMPORTANT,
-    Dates,
-    Weight,
-    appraise,
-    content_hash,
-    only_asks,
-    sentences,
-)
+from kinmem.language import UNIMPORTANT, Dates, Weight, appraise, content_hash, only_asks, sentences
 from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming, knowledge_of
 from kinmem.llm.prompts import chunks_of

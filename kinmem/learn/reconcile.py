@@ -8,17 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from kinmem.language import (
-    Clash,
-    Kinship,
-    Ladder,
-    Pair,
-    Period,
-    Periods,
-    Wording,
-    claim,
-    sentences,
-)
+from kinmem.language import Clash, Kinship, Ladder, Pair, Period, Periods, Wording, claim, sentences
 from kinmem.learn.occasion import (
     began_after,
     in_order,

@@ -11,14 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language import (
-    Judgement,
-    Setting,
-    Statement,
-    Wording,
-    appraise,
-    kinds,
-)
+from kinmem.language import Judgement, Setting, Statement, Wording, appraise, kinds
 from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Category
 from kinmem.models.turns import Message

@@ -28,13 +28,7 @@ from kinmem.recall.excerpt import excerpted, passage
 from kinmem.recall.fuse import fuse, lift
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, within
-from kinmem.recall.replies import (
-    Replies,
-    Reply,
-    replies_to,
-    with_replies,
-    without_answered,
-)
+from kinmem.recall.replies import Replies, Reply, replies_to, with_replies, without_answered
 from kinmem.recall.search import Meaning, asked_of, scaled
 from kinmem.recall.trim import trim
 from kinmem.recall.weigh import weigh

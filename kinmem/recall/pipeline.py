@@ -35,14 +35,7 @@ from kinmem.recall.search import Inquiry, Meaning, search
 from kinmem.recall.superseded import former_first, newer_first
 from kinmem.recall.trim import everywhere_instead, trim, without_copies
 from kinmem.recall.weigh import instructed, lowered, weigh
-from kinmem.recall.working_prompt import (
-    MATCHING,
-    NEAREST,
-    answering,
-    noise_of,
-    sought_in,
-    touched,
-)
+from kinmem.recall.working_prompt import MATCHING, NEAREST, answering, noise_of, sought_in, touched
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import says_here

@@ -220,8 +220,7 @@ class Storing:
         old = self._store.get(memory_id)
         if old.state == State.DELETED and changes.get("archived") is not False:
             raise InvalidInput(
-                f"memory {memory_id} is forgotten; archived=false brings it back first",
-                "forgotten",
+                f"memory {memory_id} is forgotten; archived=false brings it back first", "forgotten"
             )
         if not trusted:
             self._refuse_orders(old, changes)
@@ -253,12 +252,7 @@ class Storing:
         return self._renewal.of_rank(memory_id) if RANKED & changes.keys() else changed
 
     def _many(
-        self,
-        notes: Sequence[Note],
-        batch: str,
-        progress: Callable[[int], None],
-        *,
-        is_few: bool,
+        self, notes: Sequence[Note], batch: str, progress: Callable[[int], None], *, is_few: bool
     ) -> list[Stored]:
         """Store long notes as documents and the others together; return the outcome of each, in
         order."""

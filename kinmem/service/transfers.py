@@ -7,14 +7,7 @@ from typing import IO, Concatenate, ParamSpec, TypeVar
 
 from kinmem.backup.importing import Import, JsonlImport
 from kinmem.backup.jsonl import Exported, export_jsonl, whole_file
-from kinmem.backup.markdown import (
-    Edit,
-    ExportedPages,
-    PagesImport,
-    counted,
-    export_pages,
-    planned,
-)
+from kinmem.backup.markdown import Edit, ExportedPages, PagesImport, counted, export_pages, planned
 from kinmem.backup.pages import noted
 from kinmem.errors import InvalidInput, VersionConflict
 from kinmem.models import Note, Progress, State

@@ -9,14 +9,7 @@ from typing import Literal
 from kinmem.errors import InvalidInput, TurnNotFound
 from kinmem.knowledge.connections import Connection, Picture, connections, picture
 from kinmem.knowledge.explore import Card, Way, explore, timeline, way
-from kinmem.models import (
-    TURN,
-    Coverage,
-    Damaged,
-    Event,
-    Memory,
-    Page,
-)
+from kinmem.models import TURN, Coverage, Damaged, Event, Memory, Page
 from kinmem.models.turns import Run
 from kinmem.recall.conversation import as_memory
 from kinmem.service.components import Ground

@@ -4,16 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from kinmem.models import (
-    Asked,
-    Coverage,
-    Filters,
-    Found,
-    Pending,
-    Scope,
-    Vector,
-    Vectors,
-)
+from kinmem.models import Asked, Coverage, Filters, Found, Pending, Scope, Vector, Vectors
 from kinmem.models.turns import Message, Role, Session, Shown, Snapshot
 
 

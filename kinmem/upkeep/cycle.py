@@ -17,10 +17,11 @@ from threading import Event, Lock
 
 from kinmem.clock import Clock
 from kinmem.conversation.compact import Compact
+from kinmem.conversation.context import Turn
 from kinmem.errors import KinmemError
 from kinmem.learn.pipeline import Learn
 from kinmem.models import Progress
-from kinmem.models.turns import Batch, Message, Run
+from kinmem.models.turns import Batch, Run
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.pipeline import Upkeep
@@ -48,8 +49,6 @@ TRIES = 3
 FIRST_PAUSE = timedelta(seconds=30)
 # Pause until an unavailable model is asked again, with two turns at most.
 OUTAGE_PAUSE = timedelta(minutes=2)
-
-Turn = list[Message]
 
 
 class Outbox:
@@ -112,7 +111,7 @@ class Outbox:
         report.counts["extract.turns"] += 1
 
     def _failed(self, turn: Turn, problem: str) -> None:
-        tries = max(message.tries for message in turn) + 1
+        tries = _tries(turn) + 1
         until = self._clock() + FIRST_PAUSE * 4 ** (tries - 1) if tries < TRIES else None
         self._turns.postpone([message.id for message in turn], until, problem)
 

@@ -164,11 +164,8 @@ def apply_issue(
     if issue.type in SUPERSEDING and (keep is not None or issue.suggestion != "keep"):
         return _between(store, embedder, issue, memories, keep, now, relating)
     memory = memories[-1]
-    if (
-        issue.suggestion == "keep"
-        and keep is None
-        or (issue.type != "quarantined" and (keep is not None or issue.suggestion == "keep"))
-    ):
+    is_to_stay = issue.suggestion == "keep"
+    if is_to_stay and keep is None or issue.type != "quarantined" and (keep or is_to_stay):
         return refuse_issue(store, issue)
     _own(store, [memory])
     if keep is not None or issue.suggestion == "release":
@@ -180,9 +177,8 @@ def apply_issue(
             )
         return _done(store, issue, [_released(memory, store.documents.text(memory.id))], memory)
     if issue.suggestion == "update":
-        return _done(
-            store, issue, [_rewritten(memory, issue, issue.suggested_content, embedder)], memory
-        )
+        rewritten = _rewritten(memory, issue, issue.suggested_content, embedder)
+        return _done(store, issue, [rewritten], memory)
     return _done(store, issue, [_discarded(memory, now)], None)
 
 

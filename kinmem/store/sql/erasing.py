@@ -12,15 +12,7 @@ from kinmem.models import Memory
 from kinmem.store.history import KEYED_NAME, erased_call, repeated_call
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Database, Transaction, Words
-from kinmem.store.sql.memory_rows import (
-    CJK,
-    COLUMNS,
-    IN_NUMBERS,
-    IS_LIVE,
-    as_text,
-    column,
-    sound,
-)
+from kinmem.store.sql.memory_rows import CJK, COLUMNS, IN_NUMBERS, IS_LIVE, as_text, column, sound
 from kinmem.text import content_terms, words
 
 ERASED = "[erased]"

@@ -8,12 +8,7 @@ from typing import Any, NamedTuple
 
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.models import Memory, Scope
-from kinmem.models.links import (
-    STALE_CONFIDENCE,
-    Asked,
-    Link,
-    linked,
-)
+from kinmem.models.links import STALE_CONFIDENCE, Asked, Link, linked
 from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sql.link_rows import (
     CREATED,

@@ -13,14 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.models.links import (
-    AUTO,
-    INVERSE,
-    REFUSED,
-    RELATIONS,
-    Link,
-    linked,
-)
+from kinmem.models.links import AUTO, INVERSE, REFUSED, RELATIONS, Link, linked
 from kinmem.models.turns import Conflict
 from kinmem.store.sql.damage import DamagedRow, Row, readable
 from kinmem.store.sql.database import Database, Transaction, state_of

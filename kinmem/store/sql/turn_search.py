@@ -7,17 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kinmem.errors import StoreError
-from kinmem.models import (
-    TURN,
-    Asked,
-    Candidate,
-    Coverage,
-    Filters,
-    Found,
-    Pending,
-    Vector,
-    Vectors,
-)
+from kinmem.models import TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vector, Vectors
 from kinmem.models.turns import Message, id_of_message
 from kinmem.store.sessions import Learned
 from kinmem.store.sql.chunk_queue import by_text
