@@ -6,7 +6,7 @@ out; a secret (a key, a password, a card or id number) is refused, taken out or 
 KINMEM_SECRETS says. Whatever holds texts passes as a whole, so that no new field is forgotten.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from numbers import Real
@@ -42,28 +42,26 @@ def checked_text(value: Any, what: str) -> str:
 
 
 def checked_category(value: str) -> Category:
-    if value not in CATEGORIES:
-        raise InvalidInput(
-            f"category {value!r} is none of {', '.join(CATEGORIES)}",
-            "no_such_choice",
-            what="category",
-            given=value,
-        )
-    return value
+    return cast(Category, _chosen(value, "category", CATEGORIES))
 
 
 def checked_scope(value: str) -> Scope:
-    if value not in get_args(Scope):
-        told = f"scope {value!r} is neither private nor shared"
-        raise InvalidInput(told, "no_such_choice", what="scope", given=value)
-    return cast(Scope, value)
+    return cast(Scope, _chosen(value, "scope", get_args(Scope)))
 
 
 def checked_tier(value: str) -> Tier:
-    if value not in get_args(Tier):
-        told = f"tier {value!r} is none of {', '.join(get_args(Tier))}"
-        raise InvalidInput(told, "no_such_choice", what="tier", given=value)
-    return cast(Tier, value)
+    return cast(Tier, _chosen(value, "tier", get_args(Tier)))
+
+
+def checked_state(value: str) -> State:
+    return State(_chosen(value, "state", [str(state) for state in State]))
+
+
+def _chosen(value: str, what: str, choices: Sequence[str]) -> str:
+    if value in choices:
+        return value
+    told = f"{what} {value!r} is none of {', '.join(choices)}"
+    raise InvalidInput(told, "no_such_choice", what=what, given=value)
 
 
 def checked_importance(value: float | None) -> float | None:
@@ -101,14 +99,6 @@ def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(f"{what} must be a number, not {type(value).__name__}")
     return float(value)
-
-
-def checked_state(value: str) -> State:
-    try:
-        return State(value)
-    except ValueError:
-        told = f"state {value!r} is none of {', '.join(State)}"
-        raise InvalidInput(told, "no_such_choice", what="state", given=value) from None
 
 
 def checked_content(value: str) -> str:

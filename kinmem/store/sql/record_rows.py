@@ -23,11 +23,11 @@ from kinmem.store.sql import document_rows, entity_rows, history_rows
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.export_rows import records
 from kinmem.store.sql.history_rows import next_write
-from kinmem.store.sql.import_turns import Numbers, TurnLoader, brought, withdraw
 from kinmem.store.sql.link_rows import FIELDS as LINK
 from kinmem.store.sql.link_rows import PUT_NEW
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import as_text, time_text
+from kinmem.store.sql.session_rows import Numbers, TurnLoader, brought, withdraw
 from kinmem.store.sql.sharing import KinFiles
 
 BY_IMPORT = "SELECT 1 FROM history WHERE memory_id = ? AND batch = ? AND action = ?"

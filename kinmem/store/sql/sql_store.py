@@ -3,16 +3,12 @@
 import base64
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
-from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
 from kinmem.models import ROLES, Damaged, Entity, Event, Filters, Memory, Page
-from kinmem.models.turns import Shown
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
 from kinmem.store.sql.database import Database, Row, kept_states
@@ -23,122 +19,23 @@ from kinmem.store.sql.link_rows import SqlDecisions
 from kinmem.store.sql.linked_memories import SqlLinks
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import (
-    ALL,
     COLUMNS,
     IS_LIVE,
     PUT_AWAY,
     SAID_AT,
     VISIBLE,
     Allowed,
-    as_text,
     memories_of,
     time_text,
 )
 from kinmem.store.sql.past import SqlChanges, SqlPast
 from kinmem.store.sql.record_rows import SqlTransfer
+from kinmem.store.sql.session_rows import SqlShownNotes
 from kinmem.store.sql.sharing import Files, SqlOthers, with_present_contexts
 from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
 from kinmem.store.sql.upkeep_rows import SqlJobs, SqlRounds, SqlSummaries
 from kinmem.store.sql.writer import MemoryWriter
 from kinmem.text import folded
-
-
-class SqlShownNotes:
-    """See ShownNotes."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
-    def note(self, session: str, text: str, memories: Mapping[str, int], turn: str = "") -> None:
-        with self._database.writing() as db:
-            db.run(
-                "INSERT INTO shown (session, turn, text, memories, at) VALUES (?, ?, ?, ?, ?)",
-                (session, turn, text, as_text(dict(memories)), time_text(self._clock())),
-            )
-
-    def of(self, session: str, turn: str | None = None, *, latest: int | None = None) -> Shown:
-        where = "session = :session" if turn is None else "session = :session AND turn = :turn"
-        rows = self._database.rows(
-            f"""
-            SELECT text, memories FROM shown WHERE {where} AND text IS NOT NULL
-            ORDER BY id DESC LIMIT :latest
-            """,
-            {"session": session, "turn": turn, "latest": ALL if latest is None else latest},
-        )[::-1]
-        return Shown(tuple(text for text, _ in rows), _together([told for _, told in rows]))
-
-    def versions(self, session: str, *, latest: int | None = None) -> Mapping[str, int]:
-        rows = self._database.rows(
-            """
-            SELECT memories FROM shown WHERE session = :session AND text IS NOT NULL
-            ORDER BY id DESC LIMIT :latest
-            """,
-            {"session": session, "latest": ALL if latest is None else latest},
-        )
-        return _together([told for (told,) in reversed(rows)])
-
-    def texts_with(self, session: str, ids: Collection[str]) -> tuple[str, ...]:
-        if not ids:
-            return ()
-        rows = self._database.rows(
-            """
-            SELECT text FROM shown WHERE session = :session AND text IS NOT NULL AND EXISTS (
-                SELECT 1 FROM LISTED(:ids) asked
-                WHERE (PARSED(memories) ->> asked.value) IS NOT NULL
-            ) ORDER BY id
-            """,
-            {"session": session, "ids": json.dumps(list(ids))},
-        )
-        return tuple(text for (text,) in rows)
-
-    def forget(self, session: str) -> None:
-        with self._database.writing() as db:
-            db.run("UPDATE shown SET text = NULL WHERE session = ?", (session,))
-
-    def ids(self, session: str, latest: int = 500) -> frozenset[str]:
-        rows = self._database.rows(
-            "SELECT memories FROM shown WHERE session = ? ORDER BY id DESC LIMIT ?",
-            (session, latest),
-        )
-        ids = dict.fromkeys(id for (told,) in rows if _is_object(told) for id in json.loads(told))
-        return frozenset(islice(ids, latest))
-
-    def prune(self, before: datetime) -> int:
-        with self._database.writing() as db:
-            return db.run(
-                """
-                DELETE FROM shown WHERE session IN (
-                    SELECT session FROM shown s GROUP BY session
-                    HAVING max(at) < :before AND coalesce((
-                        SELECT said_at FROM turns WHERE session = s.session
-                        ORDER BY id DESC LIMIT 1
-                    ), '') < :before
-                )
-                """,
-                {"before": time_text(before)},
-            )
-
-
-def _together(told: Sequence[str]) -> dict[str, int]:
-    """Join JSON objects; of a key in several the last value counts. One parse of all is faster for
-    thousands."""
-    together: dict[str, int] = {}
-    try:
-        read = json.loads(f"[{','.join(told)}]")
-    except ValueError:  # one of them is damaged
-        read = [json.loads(one) for one in told if _is_object(one)]
-    for memories in read:
-        together |= memories
-    return together
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
-
 
 # The name of a Kin that nobody has named is a common word, not a person.
 DEFAULT_KIN = "default"
@@ -236,28 +133,22 @@ class SqlStore:
 
     def subjects(self, prefix: str, limit: int) -> list[str]:
         used: dict[str, int] = defaultdict(int)
-        for file in self._files:
-            rows = file.database.rows(
-                f"SELECT m.subject, count(*) FROM memories m WHERE {VISIBLE} AND {IS_LIVE}"
-                " AND (m.expires_at IS NULL OR m.expires_at > :now)"
-                " AND m.subject IS NOT NULL GROUP BY m.subject",
-                {**self._files.view(file), "now": time_text(self._files.clock())},
-            )
-            for subject, count in rows:
-                used[subject] += count
+        rows = self._visible(
+            f"SELECT m.subject, count(*) FROM memories m WHERE {VISIBLE} AND {IS_LIVE}"
+            " AND (m.expires_at IS NULL OR m.expires_at > :now)"
+            " AND m.subject IS NOT NULL GROUP BY m.subject",
+            now=time_text(self._files.clock()),
+        )
+        for subject, count in rows:
+            used[subject] += count
         wanted = folded(prefix)
         fitting = [subject for subject in used if folded(subject).startswith(wanted)]
         return sorted(fitting, key=lambda subject: (-used[subject], subject))[:limit]
 
     def places(self) -> list[str]:
-        rows = [
-            row
-            for file in self._files
-            for row in file.database.rows(
-                f"SELECT DISTINCT m.place FROM memories m WHERE {VISIBLE} AND m.place IS NOT NULL",
-                self._files.view(file),
-            )
-        ]
+        rows = self._visible(
+            f"SELECT DISTINCT m.place FROM memories m WHERE {VISIBLE} AND m.place IS NOT NULL"
+        )
         return sorted({place for (place,) in rows if place[0] != "?"})
 
     def said_in_places(self, least: int) -> list[list[Memory]]:
@@ -298,15 +189,13 @@ class SqlStore:
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         tables = ("state", "scope", "category", "kin", "tier")
         counts: dict[str, dict[str, int]] = {table: {} for table in tables}
-        for file in self._files:
-            rows = file.database.rows(
-                "SELECT m.state, m.scope, m.category, m.kin, m.tier, count(*) FROM memories m"
-                f" WHERE {VISIBLE} GROUP BY m.state, m.scope, m.category, m.kin, m.tier",
-                self._files.view(file),
-            )
-            for *keys, count in rows:
-                for table, key in zip(counts.values(), keys, strict=True):
-                    table[key] = table.get(key, 0) + count
+        rows = self._visible(
+            "SELECT m.state, m.scope, m.category, m.kin, m.tier, count(*) FROM memories m"
+            f" WHERE {VISIBLE} GROUP BY m.state, m.scope, m.category, m.kin, m.tier"
+        )
+        for *keys, count in rows:
+            for table, key in zip(counts.values(), keys, strict=True):
+                table[key] = table.get(key, 0) + count
         return counts
 
     def growth(self) -> Mapping[str, int]:
@@ -319,13 +208,19 @@ class SqlStore:
 
     def _counted(self, key: str, where: str) -> Mapping[str, int]:
         counts: Counter[str] = Counter()
-        for file in self._files:
-            rows = file.database.rows(
-                f"SELECT {key}, count(*) FROM memories m WHERE {VISIBLE} AND {where} GROUP BY 1",
-                self._files.view(file),
-            )
-            counts.update(dict(rows))
+        for value, count in self._visible(
+            f"SELECT {key}, count(*) FROM memories m WHERE {VISIBLE} AND {where} GROUP BY 1"
+        ):
+            counts[value] += count
         return dict(sorted(counts.items()))
+
+    def _visible(self, sql: str, **bound: Any) -> list[Row]:
+        """Return the rows of both files; `sql` reads what is VISIBLE."""
+        return [
+            row
+            for file in self._files
+            for row in file.database.rows(sql, {**self._files.view(file), **bound})
+        ]
 
     @property
     def damage(self) -> list[Damaged]:
