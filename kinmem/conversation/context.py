@@ -1,10 +1,12 @@
-"""A conversation as a model can be given it: summaries, then the turns not due for one yet."""
+"""A conversation as a model can be given it: summaries, then the turns not due for one yet; and
+where the last one stopped."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kinmem.conversation.sanitize import indented, who
 from kinmem.conversation.tool_results import begins_group, reduce
+from kinmem.language import sentences
 from kinmem.models.turns import CLIENT, Message, Snapshot
 from kinmem.settings import CompactSettings
 from kinmem.text import estimated_tokens
@@ -253,3 +255,53 @@ def _fitting(sizes: Sequence[int], first: int, end: int, room: int) -> int:
         used -= sizes[first]
         first += 1
     return first
+
+
+# Latest turns to look at for where it stood, among those that no summary replaces.
+LATEST = 10
+# How a line of an extract begins; without it, nothing worth showing was said.
+LINE = "- ["
+# The beginning of a summary that is too long, where it says what it is about, gets a third of the
+# room.
+BEGINNING = 3
+
+
+def where_it_stood(last: Snapshot, after: Sequence[Message], limit: int) -> str:
+    """Return the last summary, then the most informative of the turns after it, in at most `limit`
+    tokens.
+
+    Each gets half of the room, and what the other leaves.
+    """
+    spare = max(0, limit // 2 - estimated_tokens(last.summary))
+    lately = _lately(turns_of(after)[-LATEST:], limit // 2 + spare)
+    return f"{_ends(last.summary, limit - estimated_tokens(lately) - 1)}\n{lately}".strip()
+
+
+def _lately(turns: Sequence[Turn], room: int) -> str:
+    """Return what was said in the latest turns, as many as fit."""
+    from kinmem.conversation.summarize_turns import extracted  # late: takes 25 ms, used only here
+
+    told = [lines for turn in turns[::-1] if (lines := extracted([turn], room)).startswith(LINE)]
+    return "\n".join(_that_fit(told, room)[::-1])
+
+
+def _ends(text: str, room: int) -> str:
+    """Drop sentences from the middle of a text that is too long: the latest come last."""
+    if estimated_tokens(text) <= room:
+        return text
+    parts = sentences(text)
+    tail = _that_fit(parts[::-1], room - room // BEGINNING)
+    left = room - sum(map(estimated_tokens, tail))
+    head = _that_fit(parts[: len(parts) - len(tail)], left)
+    return f"{''.join(head).rstrip()} … {''.join(reversed(tail)).lstrip()}".strip()
+
+
+def _that_fit(parts: Sequence[str], room: int) -> list[str]:
+    """Return the first parts, as many as fit."""
+    kept: list[str] = []
+    for part in parts:
+        room -= estimated_tokens(part)
+        if room < 0:
+            break
+        kept.append(part)
+    return kept

@@ -11,8 +11,9 @@ from typing import Unpack
 
 from kinmem.clock import Clock
 from kinmem.conversation.block import strip_blocks
+from kinmem.conversation.context import where_it_stood
 from kinmem.conversation.notes import SUMMARY_SHARE, Inject
-from kinmem.conversation.opening import believed, rules, where_it_stood, worth_telling
+from kinmem.conversation.worth_telling import believed, rules, worth_telling
 from kinmem.errors import InvalidInput
 from kinmem.models import Answer, Filters, Memory
 from kinmem.models.draft import TEXT_BYTES
@@ -57,7 +58,6 @@ BINDS, MOST_BINDING = 0.5, 8
 # Number of the latest blocks for which kinmem checks whether their memories still hold. Older
 # blocks have been compacted by the client or are no longer read.
 CHECKED = 100
-
 
 Recent = Callable[[], Sequence[Message]]
 # Returns a tool's message with a preview instead of a long output.

@@ -1,5 +1,5 @@
-"""How a VectorIndex holds vectors: in 16 bits if there are many, beside a sketch that says which are
-worth reading."""
+"""How a VectorIndex holds vectors: in 16 bits if there are many, and with a sketch that says which
+are worth reading."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinmem.conversation.notes import fitting
+from kinmem.conversation.worth_telling import fitting
 from kinmem.llm.base import Purpose
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.local_models import UNRELATED, calibrated
