@@ -11,51 +11,40 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from kinmem.language.lexicon import either, lexicon, word_class
+from kinmem.language.lexicon import either, lexicon
 from kinmem.language.secrets.values import (
     COMMON,
     FIRST_UNSPACED,
+    NO_PASSWORDS,
     OF_AN_ACCOUNT,
     STATES,
     bare,
+    describes,
     is_code,
     is_door_code,
     is_id_number,
     is_in_groups,
     is_made_up,
     is_mixed,
+    is_mnemonic,
     is_odd,
+    is_phrase,
     is_random,
     is_short,
     is_strong,
     stands_for_one,
 )
-from kinmem.text import STOP_WORDS, late
+from kinmem.text import late
 
-NO_PASSWORDS = word_class("no_passwords")
-"""What a password is said to be without being told."""
 ANSWERS = frozenset(["yes", "no", "true", "false", "none", "null"])
 """(using password: YES)"""
-RULES = word_class("password_rules")
 SHORTEST, SHORTEST_KEY = 3, 8
-MNEMONIC = 9
-"""Words from which a list may have some that are in every text: about, above."""
-COMMON_SHARE = 0.34
-SHORTEST_WORDS = 3
 POSTAL = re.compile(r"[1-9]\d{5}")
 OWN_WITHIN = 30
 OWN = late(
     r"(?i:\b(?:my|our|your|his|her|card|sim|phone|bank|atm|app|mein\w*|unser\w*|mon|ma|mi|il|meu|minha|karte|handy)\b)"
 )
 """Whose it is, or of what: then six digits are a PIN."""
-DESCRIBES = late(
-    r"(?:ed|ing|able|ible|ive|ful|less|ly|ent|ant|ous|ten|lich|bar|ig|é|ée|ada|ado|ida|ido|ata|ato|t[oó]ri[oa]|pflichtig)$"
-)
-
-
-def describes(word: str) -> bool:
-    """Whether the word tells how something is: expired, abgelaufen, segura."""
-    return DESCRIBES.search(word) is not None
 
 
 def _is_assigned(found: re.Match[str]) -> bool:
@@ -176,27 +165,6 @@ SAID: Mapping[str, Callable[[re.Match[str]], bool]] = {
 """By the rule that a way of saying names (secrets.json): whether a match of it has a secret."""
 
 
-def _is_mnemonic(value: str) -> bool:
-    """Words that make no sentence: 12 or 24 of a list, correct horse battery staple."""
-    said = re.findall(r"[^\W\d_]{2,20}", value.casefold())
-    common = sum(word in STOP_WORDS["en"] for word in said)
-    if len(said) >= MNEMONIC:
-        return common <= COMMON_SHARE * len(said)
-    return len(said) > SHORTEST_WORDS and not common and RULES.isdisjoint(said)
-
-
-def _is_about(said: list[str]) -> bool:
-    """Whether words tell of a password instead of being one."""
-    known = NO_PASSWORDS | COMMON | RULES
-    return any(word in known or describes(word) for word in said)
-
-
-def _is_phrase(value: str) -> bool:
-    """blue moon river: plain words that say nothing."""
-    said = value.casefold().split()
-    return len(said) >= SHORTEST_WORDS and not _is_about(said)
-
-
 JUDGED: Mapping[str, Callable[[str], bool]] = {
     "digits": lambda value: sum(map(str.isdigit, value)) >= OF_AN_ACCOUNT,
     "code": is_code,
@@ -206,8 +174,8 @@ JUDGED: Mapping[str, Callable[[str], bool]] = {
     "short": is_short,
     "made_up": is_made_up,
     "spelled": is_in_groups,
-    "mnemonic": _is_mnemonic,
-    "phrase": _is_phrase,
+    "mnemonic": is_mnemonic,
+    "phrase": is_phrase,
     "random": is_random,
     "any": bool,
 }

@@ -59,6 +59,16 @@ _DATE = late(
 )
 _PHONE = late(r"0\d{2,4} (?:\d{6,8}|\d{3} \d{4})")
 COMMON = frozenset().union(*STOP_WORDS.values())
+NO_PASSWORDS = word_class("no_passwords")
+"""What a password is said to be without being told."""
+RULES = word_class("password_rules")
+MNEMONIC = 9
+"""Words from which a list may have some that are in every text: about, above."""
+COMMON_SHARE = 0.34
+SHORTEST_WORDS = 3
+DESCRIBES = late(
+    r"(?:ed|ing|able|ible|ive|ful|less|ly|ent|ant|ous|ten|lich|bar|ig|é|ée|ada|ado|ida|ido|ata|ato|t[oó]ri[oa]|pflichtig)$"
+)
 
 
 def is_random(value: str) -> bool:
@@ -177,6 +187,32 @@ def _is_a_name(value: str) -> bool:
         or _HASH.fullmatch(value)
         or _OF_CODE_OR_PATTERN.search(value)
     )
+
+
+def describes(word: str) -> bool:
+    """Whether the word tells how something is: expired, abgelaufen, segura."""
+    return DESCRIBES.search(word) is not None
+
+
+def is_mnemonic(value: str) -> bool:
+    """Words that make no sentence: 12 or 24 of a list, correct horse battery staple."""
+    said = re.findall(r"[^\W\d_]{2,20}", value.casefold())
+    common = sum(word in STOP_WORDS["en"] for word in said)
+    if len(said) >= MNEMONIC:
+        return common <= COMMON_SHARE * len(said)
+    return len(said) > SHORTEST_WORDS and not common and RULES.isdisjoint(said)
+
+
+def _is_about(said: list[str]) -> bool:
+    """Whether words tell of a password instead of being one."""
+    known = NO_PASSWORDS | COMMON | RULES
+    return any(word in known or describes(word) for word in said)
+
+
+def is_phrase(value: str) -> bool:
+    """blue moon river: plain words that say nothing."""
+    said = value.casefold().split()
+    return len(said) >= SHORTEST_WORDS and not _is_about(said)
 
 
 def is_in_groups(value: str) -> bool:
