@@ -145,11 +145,7 @@ class Indexing:
     def _memories(self, budget: Budget) -> bool:
         more = self._stand_in(budget)
         self._enroll()
-        for _ in self._embed.pool():
-            more = True
-            if budget.is_over():
-                break
-        return more
+        return self._embed.part(budget) or more
 
     def _enroll(self) -> None:
         if not self._enrolled:
@@ -168,16 +164,10 @@ class Indexing:
         """Make vectors with the embedder still in use, so that new memories are found in the
         meantime."""
         answering, filled = choose(self._embedders, self._store.index)
-        more = False
-        if answering is not self._embedders[0] and not filled:
-            with suppress(
-                ModelError
-            ):  # words still find it, and the configured embedder's vectors matter more
-                for _ in self._embeds[answering.name].pool():
-                    more = True
-                    if budget.is_over():
-                        break
-        return more
+        if answering is self._embedders[0] or filled:
+            return False
+        # Words still find it, and the configured embedder's vectors matter more.
+        return self._embeds[answering.name].part(budget, stands_in=True)
 
     def _settle(self, budget: Budget) -> bool:
         """Compare memories that were stored without a vector, and record that this was done. All
@@ -221,23 +211,14 @@ class Transcribe:
         if self._transcript.index(AT_ONCE, self._cut):
             return True
         if stand_in is not None:
-            with suppress(ModelError):
-                self._pool(stand_in, budget)
-        return self._pool(self._configured, budget)
+            self._embeds[stand_in.name].part(budget, stands_in=True)
+        return self._embeds[self._configured.name].part(budget)
 
     def all(self, progress: Callable[[int, int, str], None] | None = None) -> int:
         """Index until nothing waits; returns how many parts got vectors. Raises ModelError."""
         while self._transcript.index(AT_ONCE, self._cut):
             pass
         return self._embeds[self._configured.name].all(progress)
-
-    def _pool(self, embedder: Embedder, budget: Budget) -> bool:
-        more = False
-        for _ in self._embeds[embedder.name].pool():
-            more = True
-            if budget.is_over():
-                break
-        return more
 
 
 class Embed:
@@ -274,6 +255,17 @@ class Embed:
         for chunk in failed:
             if done := self._tried_again(chunk):
                 yield done
+
+    def part(self, budget: Budget, *, stands_in: bool = False) -> bool:
+        """Embed a pool, as far as the budget goes; returns whether more may be left. Of an embedder
+        that `stands_in` it does not matter whether it is available."""
+        more = False
+        with suppress(*((ModelError,) if stands_in else ())):
+            for _ in self.pool():
+                more = True
+                if budget.is_over():
+                    break
+        return more
 
     def _waiting_chunks(self) -> list[Pending]:
         """Return up to 512 waiting chunks that are not skipped."""
