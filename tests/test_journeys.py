@@ -80,8 +80,8 @@ def _learn(service: Service) -> None:
 @pytest.mark.parametrize(
     ("journey", "most"),
     [
-        pytest.param(_recall, 50, id="a recall"),
-        pytest.param(_memorize, 58, id="a memorize"),
+        pytest.param(_recall, 49, id="a recall"),
+        pytest.param(_memorize, 57, id="a memorize"),
         pytest.param(_learn, 80, id="a turn until it is learned"),
     ],
 )

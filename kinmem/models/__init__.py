@@ -29,6 +29,7 @@ from kinmem.models.hits import Hit as Hit
 from kinmem.models.hits import Part as Part
 from kinmem.models.hits import Reasons as Reasons
 from kinmem.models.hits import Scored as Scored
+from kinmem.models.hits import id_of_message as id_of_message
 from kinmem.models.record import CATEGORIES as CATEGORIES
 from kinmem.models.record import CONVERSATION as CONVERSATION
 from kinmem.models.record import HELD_BACK as HELD_BACK

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kinmem.models.record import CONVERSATION, Memory, Scope, Vector
+from kinmem.models.record import CONVERSATION, TURN, Memory, Scope, Vector
 
 
 class Part(NamedTuple):
@@ -301,3 +301,8 @@ class Answer:
     """Whether the question is about how things stood at a past time."""
     touched: tuple[Hit, ...] = ()
     """For a prompt: memories on its subject, even if none of them answers anything."""
+
+
+def id_of_message(number: int) -> str:
+    """Return the id by which a search finds the message with this number."""
+    return f"{TURN}{number}"

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, TypedDict
 
 from kinmem.models.draft import Chunks, Draft, Knowledge, Note
-from kinmem.models.record import TURN, Memory
+from kinmem.models.record import Memory
 
 # user is a person, whatever their name; system is a client's own summary of what it has dropped.
 Role = Literal["user", "assistant", "tool", "system"]
@@ -80,11 +80,6 @@ class Message:
     def who(self) -> str:
         """The speaker's name, else the role."""
         return self.speaker or self.role
-
-
-def id_of_message(number: int) -> str:
-    """Return the id by which a search finds the message with this number."""
-    return f"{TURN}{number}"
 
 
 # Author of the summaries that clients make when they compact their context.

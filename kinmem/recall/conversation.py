@@ -21,8 +21,9 @@ from kinmem.models import (
     Memory,
     Scored,
     State,
+    id_of_message,
 )
-from kinmem.models.turns import Message, id_of_message
+from kinmem.models.turns import Message
 from kinmem.recall.confidence import SHARE_IF_WEAK, judge
 from kinmem.recall.excerpt import excerpted, passage
 from kinmem.recall.fuse import fuse, lift

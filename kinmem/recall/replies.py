@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from kinmem.language import only_asks
 from kinmem.llm.base import Calibration, Embedder
-from kinmem.models import Candidate, Filters, Found, Hit, Scored, Vector
-from kinmem.models.turns import Message, id_of_message
+from kinmem.models import Candidate, Filters, Found, Hit, Scored, Vector, id_of_message
+from kinmem.models.turns import Message
 from kinmem.recall.confidence import QUESTION_MARKS
 from kinmem.store.sessions import Transcript
 

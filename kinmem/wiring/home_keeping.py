@@ -21,8 +21,7 @@ from kinmem.backup import jsonl
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError, InvalidInput, StoreError
 from kinmem.llm.prompts import chunks_of
-from kinmem.models import Coverage, Pending, Progress, Vector
-from kinmem.models.turns import id_of_message
+from kinmem.models import Coverage, Pending, Progress, Vector, id_of_message
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.store.records import Header, Loading, Record

@@ -10,8 +10,8 @@ from typing import Any
 from kinmem.clock import spoken_date
 from kinmem.errors import StoreError
 from kinmem.language import Weight, order_in
-from kinmem.models import ROLES, Coverage, Pending, Vector, Vectors
-from kinmem.models.turns import Message, id_of_message
+from kinmem.models import ROLES, Coverage, Pending, Vector, Vectors, id_of_message
+from kinmem.models.turns import Message
 from kinmem.store.sessions import Cut
 from kinmem.store.sql.damage import Row, again, readable
 from kinmem.store.sql.database import Database, Transaction, embedder_of

@@ -7,8 +7,19 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kinmem.errors import StoreError
-from kinmem.models import TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vector, Vectors
-from kinmem.models.turns import Message, id_of_message
+from kinmem.models import (
+    TURN,
+    Asked,
+    Candidate,
+    Coverage,
+    Filters,
+    Found,
+    Pending,
+    Vector,
+    Vectors,
+    id_of_message,
+)
+from kinmem.models.turns import Message
 from kinmem.store.sessions import Learned
 from kinmem.store.sql.chunk_queue import by_text
 from kinmem.store.sql.damage import Row, again, readable
