@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import anyio
@@ -26,6 +27,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from kinmem.cli import main
 from kinmem.cli.serve import Services
+from kinmem.http.connection_limits import ANSWERS
 from kinmem.http.telemetry import without_contents
 from kinmem.http.tokens import tokens_of
 from kinmem.service import Service
@@ -229,6 +231,38 @@ def test_metrics_count_what_all_workers_did_and_hold_no_contents(server: Running
     forwarded = {"X_Forwarded_For": "203.0.113.9"}
     assert server.status("GET", "/metrics", **forwarded) == 401
     assert server.status("GET", "/metrics", Authorization=server.bearer("ana"), **forwarded) == 200
+
+
+def worker_of(server: Running, client: http.client.HTTPConnection) -> int | None:
+    """The process at the other end of an open connection."""
+    port = client.sock.getsockname()[1]
+    for worker in children(server):
+        ends = [one.raddr for one in psutil.Process(worker).net_connections("tcp")]
+        if port in [end.port for end in ends if end]:
+            return worker
+    return None
+
+
+def test_a_client_that_keeps_its_connection_comes_to_a_worker_that_is_new(server: Running) -> None:
+    url = urlsplit(server.url)
+    client = http.client.HTTPConnection(str(url.hostname), url.port, timeout=30)
+    old = children(server)
+    os.kill(min(old), signal.SIGKILL)
+    await_two(server, min(old))
+    found, kept = set[int | None](), 0
+    deadline = time.monotonic() + 60
+
+    while not found & (children(server) - old):
+        assert time.monotonic() < deadline
+        client.request("GET", "/healthz")
+        if not kept:
+            found.add(worker_of(server, client))
+        answer = client.getresponse()
+        assert answer.read() == b'{"status":"ok"}'
+        kept = kept + 1 if answer.getheader("Connection") != "close" else 0
+        assert kept < ANSWERS[1]
+        assert (client.sock is None) == (kept == 0)
+    client.close()
 
 
 def test_sse_is_refused_where_several_answer(server: Running) -> None:

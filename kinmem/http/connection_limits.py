@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from itertools import count
+from random import randint
 from typing import Any, TypeVar
 
 import anyio
@@ -32,6 +33,10 @@ MOST_CONNECTIONS = MOST_WAITING + MOST_REQUESTS
 # Bytes of a request. A batch of 100 memories of 64 KiB each takes about 7 MB.
 BODY_BYTES = 8 * 1024 * 1024
 RETRY_SECONDS = "5"
+# On one connection, where several workers answer: not the same of each, so that they do not come
+# anew together. To connect takes less than a hundredth of what these take.
+ANSWERS = (32, 64)
+CLOSE = (b"connection", b"close")
 
 T = TypeVar("T")
 
@@ -88,6 +93,23 @@ class TimedProtocol(H11Protocol):
         """Close the connection for another one."""
         self._end_wait()
         self.transport.abort()
+
+
+class SpreadProtocol(TimedProtocol):
+    """A connection of one worker among several, which is closed with one of its next answers: the
+    client's next one leads to any of them, also to one that was started meanwhile."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._answers = randint(*ANSWERS)
+
+    def handle_events(self) -> None:
+        before = self.cycle
+        super().handle_events()
+        if self.cycle is not before:
+            self._answers -= 1
+            if self._answers <= 0:  # its app has not begun yet
+                self.cycle.default_headers = [*self.cycle.default_headers, CLOSE]
 
 
 # Connections without a request.

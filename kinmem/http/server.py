@@ -22,6 +22,7 @@ from kinmem.http.connection_limits import (
     HEADER_SECONDS,
     MOST_CONNECTIONS,
     Fair,
+    SpreadProtocol,
     Steady,
     TimedProtocol,
 )
@@ -191,16 +192,17 @@ def _url(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _config(app: Observed, backlog: int) -> uvicorn.Config:
+def _config(app: Observed, workers: int) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
         access_log=False,  # a URL may contain a session id
         server_header=False,
         proxy_headers=False,  # nobody may claim to be another host
-        http=TimedProtocol,
+        http=TimedProtocol if workers == 1 else SpreadProtocol,
         ws="none",
-        backlog=backlog,
+        # asyncio takes as many connections at once as may wait: one worker would take them all.
+        backlog=BACKLOG if workers == 1 else 1,
         limit_concurrency=MOST_CONNECTIONS,
         timeout_keep_alive=HEADER_SECONDS,
     )
@@ -211,8 +213,7 @@ class _Uvicorn(uvicorn.Server):
     number."""
 
     def __init__(self, app: Observed, listening: socket.socket, settings: ServerSettings) -> None:
-        # asyncio takes as many connections at once as may wait: one worker would take them all.
-        super().__init__(_config(app, BACKLOG if settings.workers == 1 else 1))
+        super().__init__(_config(app, settings.workers))
         self._observed = app
         self._listening = listening
         self._drain_seconds = settings.drain_seconds
