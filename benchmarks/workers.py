@@ -29,6 +29,7 @@ import psutil
 import psycopg
 
 from benchmarks.report import Table, Target
+from kinmem.http.refusals import SOON
 from kinmem.http.tokens import tokens_of
 from kinmem.settings import load
 
@@ -213,7 +214,7 @@ async def answered(
             continue
         if response.status_code == 503:
             told.repeats["503"] += 1
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(float(response.headers.get("Retry-After", SOON)))
             continue
         result = _result(response)
         if not result.get("isError"):
@@ -225,7 +226,8 @@ async def answered(
             told.errors[f"{tool}: {said[:120]}"] += 1
             return None
         told.repeats[f"{tool}: {_reason(said)}"] += 1
-        await asyncio.sleep(0.5)
+        named = re.search(r"\bin (\d+) seconds", said)
+        await asyncio.sleep(float(named[1]) if named else SOON)
     told.errors[f"{tool}: no answer"] += 1
     return None
 
