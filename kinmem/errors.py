@@ -10,6 +10,8 @@ KinmemError                 code        what the caller should do
 ├── VersionConflict         conflict    read it again, then decide
 ├── LaterChange             conflict    undo what came later first, or all of it together
 ├── StoreError              storage_*   see the message; `retry` says whether waiting helps
+│   ├── Unreached           storage_busy  repeat it: nothing of it was done
+│   └── InDoubt             storage_busy  repeat it under its idempotency key: it may have been done
 ├── Overloaded              overloaded  repeat it after the time that the message names
 │   └── StillWorking        deadline    repeat it under its key after the time that is named
 ├── TooManyShared           overloaded  repeat it after the time that the message names
@@ -177,6 +179,31 @@ class StoreError(KinmemError):
         super().__init__(message)
         self.code = code
         self.retry = code in ("storage_busy", "storage_full", "storage_mended")
+        self.leaves_open = code in ("storage_failed", "storage_replaced")
+        """Whether what was to be written may be there: its last sync failed, its file vanished, or
+        the connection was lost too late."""
+
+
+class Unreached(StoreError):
+    """The database server cannot be reached, or the connection to it was lost before anything was
+    committed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "storage_busy")
+
+
+class InDoubt(StoreError):
+    """The connection to the database server was lost while it committed, and nothing tells whether
+    it has."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            f"{where}: the connection was lost at the last moment, so this may or may not have been"
+            " done; look whether it was, or repeat it under its idempotency key, which does it"
+            " once",
+            "storage_busy",
+        )
+        self.leaves_open = True
 
 
 class Overloaded(KinmemError):

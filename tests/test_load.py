@@ -176,7 +176,7 @@ async def test_a_cancelled_call_is_waited_for_and_progress_puts_its_deadline_off
     def steady() -> str:
         for _ in range(5):
             free.wait(0.5)
-            note_progress()
+            note_progress(is_heard=True)
         return "done"
 
     def slow(name: str) -> None:
@@ -197,6 +197,19 @@ async def test_a_cancelled_call_is_waited_for_and_progress_puts_its_deadline_off
 
 
 @pytest.mark.anyio
+async def test_progress_that_nobody_hears_puts_no_deadline_off() -> None:
+    free = threading.Event()
+
+    def work() -> None:
+        while not free.wait(0.01):
+            note_progress(is_heard=False)
+
+    with anyio.fail_after(30), pytest.raises(StillWorking):
+        await Lane(1, 0.2).run(work)
+    free.set()
+
+
+@pytest.mark.anyio
 async def test_work_that_reports_after_its_deadline_comes_to_its_end() -> None:
     lane = Lane(1, 0.05)
     free, done = threading.Event(), threading.Event()
@@ -204,7 +217,7 @@ async def test_work_that_reports_after_its_deadline_comes_to_its_end() -> None:
     def work() -> None:
         free.wait(30)
         anyio.from_thread.check_cancelled()
-        if not note_progress():
+        if not note_progress(is_heard=True):
             done.set()
 
     with pytest.raises(StillWorking):

@@ -10,8 +10,10 @@ from typing import Any
 
 import psycopg
 import pytest
+from mcp import Client
 
 from kinmem.cli import main
+from kinmem.http import lanes
 from kinmem.service import Service
 from kinmem.web.view import Shown
 from kinmem.web.views.owner import kins
@@ -77,6 +79,33 @@ def test_a_night_does_all_its_steps(service: Service) -> None:
 
     assert report.problems == ()
     assert report.counts
+
+
+LONG = "The harbour is closed in winter, as the pilots have told everybody who asked. " * 900
+
+
+async def test_a_long_text_that_is_sent_again_is_waited_for_and_stored_once(
+    client_of: Callable[..., Client], postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "PATIENCE", 0.1)
+    parts = list[int]()
+
+    async def hear(done: float, total: float | None, what: str | None) -> None:
+        parts.append(int(done))
+
+    async with client_of() as client:
+        await client.call_tool("memorize", {"content": "The harbour is open in summer"})
+        with psycopg.connect(postgres_url) as admin:
+            admin.execute("LOCK TABLE kinmem.memories IN SHARE MODE")
+            first = await client.call_tool("memorize", {"content": LONG})
+            again = await client.call_tool("memorize", {"content": LONG})
+        async with client_of(era="legacy") as listening:
+            heard = await listening.call_tool("memorize", {"content": LONG}, progress_callback=hear)
+
+    for told in (first, again):
+        assert told.is_error and "deadline: not done" in str(told.content)
+    assert heard.structured_content and heard.structured_content["status"] == "created"
+    assert parts
 
 
 def bytes_on_disk(url: str) -> bytes:

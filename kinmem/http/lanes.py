@@ -8,12 +8,13 @@ import asyncio
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -21,9 +22,9 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 
-from kinmem.errors import Overloaded, StillWorking
+from kinmem.errors import Overloaded, StillWorking, Unreached
 from kinmem.models import Progress
-from kinmem.store.sql.database import patient_for
+from kinmem.store.sql.database import Served, served, serving
 
 if TYPE_CHECKING:
     from kinmem.service import Service
@@ -71,14 +72,33 @@ class _Limit:
 _limit: ContextVar[_Limit | None] = ContextVar("kinmem_limit", default=None)
 
 
-def note_progress() -> bool:
-    """Let the present call go on for as long again, since its client sees that it does. Return
-    whether the client waits for it still: after its limit it works on unseen."""
+def note_progress(*, is_heard: bool) -> bool:
+    """Let the present call go on for as long again if its client hears that it does. Return whether
+    the client waits for it still: after its limit it works on unseen."""
     limit = _limit.get()
     if limit is None:
         return True
-    limit.put_off()
+    if is_heard:
+        limit.put_off()
     return not limit.scope.cancel_called
+
+
+# Between two tries of a call whose database server cannot be reached; the part of a call's time in
+# which it is tried, so that it can be told.
+UNREACHED_SECONDS, PART_FOR_TRIES = 0.5, 0.9
+
+
+def _once_reached(work: Callable[[], T], call: Served) -> T:
+    """Do the work, and begin it anew if the database server is lost before it has written."""
+    with serving(call):
+        while True:
+            try:
+                return work()
+            except Unreached:
+                if call.has_written or time.monotonic() + UNREACHED_SECONDS > call.until:
+                    raise
+            anyio.from_thread.check_cancelled()
+            time.sleep(UNREACHED_SECONDS)
 
 
 class Lane:
@@ -104,12 +124,13 @@ class Lane:
             self._limiter.release_on_behalf_of(place)
             self._usual += 0.1 * (time.monotonic() - began - self._usual)
 
-        def patiently() -> T:
-            with patient_for(PATIENCE_SECONDS - (began - arrived)):
-                return work()
-
+        until, patience = (
+            arrived + PART_FOR_TRIES * self._seconds,
+            PATIENCE_SECONDS - began + arrived,
+        )
+        whole = partial(_once_reached, work, Served(arrived, until, patience))
         with limit.scope:
-            return await _Threaded(patiently, limit, end).run()
+            return await _Threaded(whole, limit, end).run()
         raise StillWorking(self._seconds, max(AGAIN_SECONDS, round(self._usual)))
 
     async def _wait_for(self, place: object) -> None:
@@ -190,41 +211,57 @@ class Unhurried(Generic[T]):
     """Work that continues in the background if it takes longer than a client waits."""
 
     def __init__(self, work: Callable[[Progress], T]) -> None:
+        call = served()
+        self._call = None if call is None else replace(call, patience=None)
         self._work = work
-        self._progress: deque[tuple[int, int, str]] = deque(maxlen=1)
+        self._progress: tuple[int, int, str] | None = None
+        self._awaiting = 0
         self._cancelled = threading.Event()
         self._done: Future[T] = Future()
-        threading.Thread(target=self._run, name="kinmem-unhurried", daemon=True).start()
+        run = partial(copy_context().run, self._run)
+        threading.Thread(target=run, name="kinmem-unhurried", daemon=True).start()
 
-    def within(self, seconds: float, progress: Progress) -> T | None:
+    def within(self, seconds: float, progress: Progress | None) -> T | None:
         """Return or raise the result; return None if the work continues after that time.
 
         Progress is reported meanwhile. If reporting raises because the call was cancelled, the work
-        is cancelled too.
+        is cancelled too, unless another call waits for it.
         """
-        latest = time.monotonic() + seconds
-        while True:
-            left = max(0.0, latest - time.monotonic())
-            is_done = bool(wait([self._done], min(LOOK_SECONDS, left)).done)
-            try:
-                while self._progress:
-                    progress(*self._progress.popleft())
-            except BaseException:
+        latest, told = time.monotonic() + seconds, None
+        self._awaiting += 1
+        try:
+            while True:
+                left = max(0.0, latest - time.monotonic())
+                is_done = bool(wait([self._done], min(LOOK_SECONDS, left)).done)
+                if progress and (now := self._progress) and now is not told:
+                    progress(*now)
+                    told = now
+                if is_done or not left:
+                    return self._result() if is_done else None
+        except BaseException:
+            if self._awaiting == 1:
                 self._cancelled.set()
-                raise
-            if is_done or not left:
-                return self._done.result() if is_done else None
+            raise
+        finally:
+            self._awaiting -= 1
+
+    def _result(self) -> T:
+        call = served()
+        if self._call and call:
+            call.has_written |= self._call.has_written
+        return self._done.result()
 
     def _run(self) -> None:
         try:
-            self._done.set_result(self._work(self._report))
+            with serving(self._call):
+                self._done.set_result(self._work(self._report))
         except BaseException as error:
             self._done.set_exception(error)
 
     def _report(self, done: int, total: int, what: str) -> None:
         if self._cancelled.is_set():
             raise CancelledError
-        self._progress.append((done, total, what))
+        self._progress = (done, total, what)
 
 
 # Seconds after which long work is answered, while it goes on; clients give up after 60.
@@ -240,8 +277,16 @@ class UnderWay:
         self._works: WeakKeyDictionary[Service, dict[Hashable, Work]] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def result(self, service: "Service", what: Hashable, work: Callable[[Progress], T]) -> T | None:
-        """Return or raise the result; None if the work continues after PATIENCE."""
+    def result(
+        self,
+        service: "Service",
+        what: Hashable,
+        work: Callable[[Progress], T],
+        progress: Progress | None = None,
+        is_heard: bool = False,
+    ) -> T | None:
+        """Return or raise the result; None if the work continues after PATIENCE. Who hears of its
+        progress waits until it is done."""
         with self._lock:
             self._sweep()
             works = self._works.setdefault(service, {})
@@ -249,7 +294,7 @@ class UnderWay:
                 works[what] = Work(work)
             going = works[what]
         try:
-            found: T | None = going.within(PATIENCE, lambda done, total, what: None)
+            found: T | None = going.within(inf if is_heard else PATIENCE, progress)
         except BaseException:
             self._end(works, what, going)
             raise
@@ -257,10 +302,17 @@ class UnderWay:
             self._end(works, what, going)
         return found
 
-    def answer(self, service: "Service", what: Hashable, work: Callable[[], T]) -> T:
+    def answer(
+        self,
+        service: "Service",
+        what: Hashable,
+        work: Callable[[Progress], T],
+        progress: Progress | None = None,
+        is_heard: bool = False,
+    ) -> T:
         """Return or raise the result. Raises StillWorking if the work continues: the same request
         again waits for its end."""
-        found = self.result(service, what, lambda progress: work())
+        found = self.result(service, what, work, progress, is_heard)
         if found is None:
             raise StillWorking(PATIENCE, AGAIN_SECONDS)
         return found

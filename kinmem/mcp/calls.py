@@ -34,6 +34,7 @@ from kinmem.conversation.sanitize import inert
 from kinmem.http.lanes import PROGRESS_SECONDS, Lanes, ServiceFor, note_progress
 from kinmem.http.refusals import nearest
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, SCOPES, Bearer, Scope
+from kinmem.models import Progress
 from kinmem.models.draft import client_name
 from kinmem.models.places import place_of, working_in
 from kinmem.text import cut
@@ -76,7 +77,12 @@ class Call:
         key = (self.context.meta or {}).get(IDEMPOTENCY_KEY)
         return key if isinstance(key, str) and key else None
 
-    def progress(self) -> Callable[[int, int, str], None]:
+    @property
+    def is_heard(self) -> bool:
+        """Whether the client asked to hear of progress."""
+        return (self.context.meta or {}).get("progress_token") is not None
+
+    def progress(self) -> Progress:
         """Return a function that reports progress to the client from a worker thread.
 
         It raises once the call is cancelled.
@@ -87,7 +93,7 @@ class Call:
             nonlocal reported_at
             anyio.from_thread.check_cancelled()
             now = time.monotonic()
-            is_awaited = note_progress()
+            is_awaited = note_progress(is_heard=self.is_heard)
             if is_awaited and (done >= total or now - reported_at >= PROGRESS_SECONDS):
                 reported_at = now
                 anyio.from_thread.run(self.context.session.report_progress, done, total, what)

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict, Unpack
 from kinmem.conversation.sanitize import ESCAPED, restored
 from kinmem.errors import InvalidInput
 from kinmem.hooks.dialects import is_users
-from kinmem.http.lanes import Unhurried
+from kinmem.http.lanes import UnderWay, Unhurried
 from kinmem.mcp.calls import Call
 from kinmem.mcp.knowledge_answers import Explored, Timeline
 from kinmem.mcp.strict_tool import StrictTool, closed, tool, without_nulls
@@ -31,12 +31,15 @@ from kinmem.mcp.tool_answers import (
     Reviewed,
     Slept,
 )
-from kinmem.models import Category, Mode, Note, Scope, State
+from kinmem.models import Category, Mode, Note, Progress, Scope, State
+from kinmem.models.draft import is_document
 from kinmem.models.links import Relation
 from kinmem.models.turns import Happening
 from kinmem.upkeep.steps import StepName
 from kinmem.validation import MOST_LINKS
 
+under_way = UnderWay()
+"""What takes long to store, for whoever sends it again."""
 SLEEP_SECONDS = 40.0
 """After which a call of sleep is answered; clients give up after 60."""
 
@@ -171,22 +174,24 @@ def memorize(
         raise InvalidInput(
             "give either content with its details, or items that each have their own"
         )
-    scopes = [details.get("scope"), *(item.get("scope") for item in items or ())]
-    if count := scopes.count("shared"):
-        call.service.share(count)
-    if items:
-        notes = [Note(**item, client=call.client) for item in items]
-        stored = call.service.memorize_many(notes, progress=call.progress())
-        return Memorized(items=[MemorizedItem.of(one) for one in stored])
-    assert content is not None
-    one = call.service.memorize(
-        content,
-        idempotency_key=call.idempotency_key,
-        progress=call.progress(),
-        **details,
-        client=call.client,
-    )
-    return Memorized.of(one)
+    service, key, client = call.service, call.idempotency_key, call.client
+
+    def store(progress: Progress | None = None) -> Memorized:
+        if count := sum(one.get("scope") == "shared" for one in [details, *(items or ())]):
+            service.share(count)
+        if content is None:
+            notes = [Note(**item, client=client) for item in items or ()]
+            stored = service.memorize_many(notes, progress=progress)
+            return Memorized(items=[MemorizedItem.of(one) for one in stored])
+        note = {**details, "client": client}
+        return Memorized.of(
+            service.memorize(content, idempotency_key=key, progress=progress, **note)
+        )
+
+    if content is not None and not is_document(content):
+        return store()
+    what = (key, content, repr(items), repr(details))
+    return under_way.answer(service, what, store, call.progress(), call.is_heard)
 
 
 def update_memory(

@@ -20,8 +20,6 @@ from kinmem.text import storable
 from kinmem.validation import checked_key, checked_links
 
 BATCH = 100
-# Errors that leave open whether a write was done: its last sync failed, or its file vanished.
-IN_DOUBT = ("storage_failed", "storage_replaced")
 AGAIN = "this call was done before; nothing was stored again"
 # Shared writes of a model that one Kin may make in a minute: what is shared is told to all.
 SHARED_WRITES, MOST_SHARED, MINUTE = "shared writes", 30, 60.0
@@ -88,7 +86,7 @@ class Storing:
             self._note_repetition(batch, stored)
             return self._released(stored) if note.trusted else stored
         except StoreError as error:
-            in_doubt = batch if error.code in IN_DOUBT else None
+            in_doubt = batch if error.leaves_open else None
             if in_doubt and (done := self._done_before(in_doubt)):
                 return done
             raise

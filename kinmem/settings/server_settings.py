@@ -172,7 +172,7 @@ class ServerSettings:
     call_seconds: float = setting(
         "KINMEM_CALL_SECONDS",
         45,
-        "Seconds, from its arrival or its last progress, after which a call is answered with the error deadline if it is not done; it goes on.",
+        "Seconds, from its arrival or the last progress that its client asked to hear of, after which a call is answered with the error deadline if it is not done; it goes on.",
         ge=0.1,
         le=86_400,
     )

@@ -23,6 +23,7 @@ from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
 from kinmem.store.postgres.schema import latest, prepare
 from kinmem.store.postgres.server_wide import ServerWide
+from kinmem.store.sql.database import Served, serving
 from kinmem.store.sqlite.store import SqliteStore
 from tests import postgres
 from tests.conftest import MovableClock
@@ -499,6 +500,30 @@ def test_who_waits_for_longest_uses_the_server_first(
         other.result()
 
     assert order == ["who waited", "who had it before"]
+
+
+def test_of_those_who_wait_the_oldest_call_is_next(
+    store_of: Callable[[str], PostgresStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pooled_server, "AT_ONCE", 1)
+    database, order = store_of("ana").files.own.database, list[str]()
+    arrived = {"younger": 2.0, "older": 1.0, "oldest": 0.0}
+
+    def read(who: str) -> None:
+        with serving(Served(arrived[who], time.monotonic() + 60)):
+            database.rows("SELECT 1")
+        order.append(who)
+
+    with ThreadPoolExecutor() as threads:
+        with database.reading():
+            asked = []
+            for count, who in enumerate(arrived, 1):
+                asked.append(threads.submit(read, who))
+                wait_until(lambda count=count: database.server.places.waiting == count)  # type: ignore[misc]
+        for one in asked:
+            one.result()
+
+    assert order == ["oldest", "older", "younger"]
 
 
 # isolation by the database

@@ -1,12 +1,17 @@
 """The rows of one owner in PostgreSQL, given to readers and one writer at a time."""
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import StoreError
-from kinmem.store.postgres.pooled_server import BUSY_SECONDS, KeyIsTaken, Message, Server
+from kinmem.store.postgres.pooled_server import (
+    BUSY_SECONDS,
+    KeyIsTaken,
+    Message,
+    Places,
+    Server,
+)
 from kinmem.store.postgres.postgres_statements import STATE, Reading, spoken, storable
 from kinmem.store.postgres.schema import latest
 from kinmem.store.sql.damage import Damage, Row
@@ -130,7 +135,7 @@ class PostgresDatabase:
         self.writes = 0
         self.beside: PostgresDatabase | None = None
         """Whose state is read in one message with this one's."""
-        self._lock = threading.RLock()
+        self._turns = Places(1)
         self._closed = False
         became = f"; SET LOCAL ROLE {server.role}" if server.role else ""
         self._planning = f"; SET LOCAL search_path = {server.path}{became}"
@@ -174,11 +179,9 @@ class PostgresDatabase:
         process has migrated the schema since it was opened."""
         with self._turn() as seconds, self._cursor(self._begin(seconds), writes=True) as cursor:
             try:
-                self._check_version(cursor)
+                number = self._check_version(cursor)
                 yield PostgresTransaction(cursor, self.damage)
-                cursor.execute("COMMIT")
-                if cursor.statusmessage != "COMMIT":
-                    raise StoreError(f"{self.name}: a statement had failed; nothing was changed")
+                self.server.commit(cursor, number)
             finally:
                 self.writes += 1
 
@@ -186,11 +189,12 @@ class PostgresDatabase:
         return (
             f"BEGIN{self._settings}; SET LOCAL synchronous_commit = on"
             f"; SET LOCAL lock_timeout = {max(1, int(seconds * 1000))}"
-            "; SELECT (SELECT max(number) FROM schema_version) FROM revision FOR UPDATE"
+            "; SELECT (SELECT max(number) FROM schema_version), pg_current_xact_id()::text"
+            " FROM revision FOR UPDATE"
         )
 
-    def _check_version(self, cursor: "ClientCursor[Any]") -> None:
-        """Read the result of the last statement of _begin."""
+    def _check_version(self, cursor: "ClientCursor[Any]") -> str:
+        """Read the result of the last statement of _begin; returns the transaction's number."""
         while cursor.nextset():
             pass
         found = cursor.fetchone()
@@ -201,20 +205,21 @@ class PostgresDatabase:
                 f"{self.server.name} was upgraded by a newer kinmem; restart this one",
                 "storage_newer",
             )
+        return str(found[1])
 
     @contextmanager
     def _turn(self) -> Iterator[float]:
         """Wait until no other thread of this process writes here; yields how long the server may
         wait for other processes."""
         with waiting(BUSY_SECONDS) as seconds:
-            if not self._lock.acquire(timeout=seconds):
+            if not self._turns.acquire(seconds):
                 raise StoreError(
                     f"{self.name}: other calls are writing; try again in a moment", "storage_busy"
                 )
         try:
             yield seconds
         finally:
-            self._lock.release()
+            self._turns.release()
 
     def _cursor(
         self, begin: Message, *, writes: bool = False

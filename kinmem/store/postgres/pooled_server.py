@@ -11,11 +11,13 @@ import os
 import re
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from heapq import heappop, heappush
+from itertools import count
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import ClientCursor
@@ -24,7 +26,8 @@ from psycopg.errors import Error as DriverError
 from psycopg.types.numeric import FloatLoader
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from kinmem.errors import StoreCode, StoreError
+from kinmem.errors import InDoubt, StoreCode, StoreError, Unreached
+from kinmem.store.sql.database import served
 
 Message = str | Callable[[ClientCursor[Any]], None]
 """What begins a transaction: a statement without values, or what runs one."""
@@ -41,6 +44,8 @@ StatementIsRefused = (
 )
 """Where a literal gets its type from what is around it, and a parameter, which has one, cannot."""
 BUSY_SECONDS = 5.0
+LEAST_SECONDS, PAUSE = 0.1, 0.1
+"""For a connection that may be there; between two questions to a server."""
 AT_ONCE = 8
 """Threads of one process that use the server at the same time; others wait."""
 WRITING_AT_ONCE = 5
@@ -78,9 +83,13 @@ def translated(what: str) -> Iterator[None]:
     try:
         yield
     except PoolTimeout as error:
-        told = f"{what}: no connection within {BUSY_SECONDS:.0f} seconds; is the server running?"
-        raise StoreError(told, "storage_busy") from error
+        raise Unreached(
+            f"{what}: no connection in all that time; is the server running?"
+        ) from error
     except DriverError as error:
+        if _is_gone(error):
+            told = "the database server cannot be reached; try again in a moment"
+            raise Unreached(f"{what}: {told}") from error
         code, told = _meaning(error)
         raise StoreError(f"{what}: {told}", code) from error
     except UnicodeEncodeError as error:
@@ -90,22 +99,31 @@ def translated(what: str) -> Iterator[None]:
 def _meaning(error: DriverError) -> tuple[StoreCode, str]:
     if error.sqlstate in MEANINGS:
         return MEANINGS[error.sqlstate]
-    if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
-        return "storage_busy", "the database server cannot be reached; try again in a moment"
     return "storage_failed", f"{type(error).__name__}: {error}".strip()
 
 
+def _latest() -> float:
+    """Return until when a server is waited for: as long as the call may take, or as usual."""
+    call, usual = served(), time.monotonic() + BUSY_SECONDS
+    return usual if call is None else max(usual, call.until)
+
+
+def _is_gone(error: DriverError) -> bool:
+    return error.sqlstate is None or error.sqlstate.startswith(("08", "57P"))
+
+
 class Places:
-    """So many threads at once, in the order in which they came.
+    """So many threads at once, in the order in which their calls have come.
 
     threading's semaphore gives a place to whoever asks next, and that is the thread that has just
-    left it, since the one that waited must wake up first. A recall comes back for a dozen readings,
-    so others would wait until it is done.
+    left it, since the one that waited must wake up first. In the order in which threads ask, a
+    recall, which comes back for a dozen readings, would stand behind all others a dozen times.
     """
 
-    def __init__(self, count: int) -> None:
-        self._free = count
-        self._waiting: deque[threading.Event] = deque()
+    def __init__(self, many: int) -> None:
+        self._free = many
+        self._waiting: list[tuple[float, int, threading.Event]] = []
+        self._numbers = count()
         self._lock = threading.Lock()
 
     @property
@@ -115,24 +133,27 @@ class Places:
 
     def acquire(self, timeout: float) -> bool:
         """Wait so many seconds for a place; returns whether there is one."""
+        call = served()
         with self._lock:
             if self._free:  # then nobody waits
                 self._free -= 1
                 return True
-            given = threading.Event()
-            self._waiting.append(given)
-        if given.wait(max(0.0, timeout)):
+            began = time.monotonic() if call is None else call.began
+            mine = (began, next(self._numbers), threading.Event())
+            heappush(self._waiting, mine)
+        if mine[2].wait(max(0.0, timeout)):
             return True
         with self._lock:
-            if not given.is_set():
-                self._waiting.remove(given)
-            return given.is_set()
+            if mine in self._waiting:
+                self._waiting = sorted(one for one in self._waiting if one is not mine)
+                return False
+            return True
 
     def release(self) -> None:
-        """Leave the place to who has waited for longest."""
+        """Leave the place to who waits with the oldest call."""
         with self._lock:
             if self._waiting:
-                self._waiting.popleft().set()
+                heappop(self._waiting)[2].set()
             else:
                 self._free += 1
 
@@ -156,8 +177,8 @@ class Server:
     def __init__(self, url: str) -> None:
         self.pid = os.getpid()
         self.url = url
-        address, self.schema = _parted(url)
-        self.name = _told(address)
+        self._address, self.schema = _parted(url)
+        self.name = _told(self._address)
         """The address without its password."""
         self.role: str | None = None
         """Whom to become for each transaction, if the login itself is above row-level security."""
@@ -168,7 +189,7 @@ class Server:
         self.places, self.places_to_write = Places(AT_ONCE), Places(WRITING_AT_ONCE)
         self._local = threading.local()
         self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
-            address,
+            self._address,
             kwargs={"autocommit": True, "cursor_factory": ClientCursor, "connect_timeout": 5},
             configure=_configure,
             min_size=0,
@@ -182,7 +203,8 @@ class Server:
     @contextmanager
     def connection(self, begin: Message, *, writes: bool = False) -> Iterator[ClientCursor[Any]]:
         """Lend a cursor on which `begin` has run, outside of all other transactions. If the server
-        has ended the connection meanwhile, it runs on another one."""
+        ends the connection meanwhile, or cannot be reached, it runs on another one, as long as the
+        call may take."""
         if self.pid != os.getpid():
             raise StoreError("a forked process must open its own store")
         with self._place(writes), translated(self.name):
@@ -196,7 +218,7 @@ class Server:
     def _place(self, writes: bool) -> Iterator[None]:
         """Wait until this thread may use the server; one that does already may do it at once."""
         depth = getattr(self._local, "depth", 0)
-        latest = time.monotonic() + BUSY_SECONDS
+        latest = _latest()
         needed = [self.places_to_write, self.places] if writes else [self.places]
         with ExitStack() as taken:
             for places in [] if depth else needed:
@@ -210,8 +232,9 @@ class Server:
                 self._local.depth = depth
 
     def _begun(self, begin: Message) -> tuple[psycopg.Connection[Any], ClientCursor[Any]]:
-        for is_last in (False, True):
-            connection = self._pool.getconn()
+        latest = _latest()
+        while True:
+            connection = self._reached(latest)
             try:
                 cursor = ClientCursor(connection)
                 if callable(begin):
@@ -222,10 +245,52 @@ class Server:
             except BaseException as error:
                 is_lost = isinstance(error, psycopg.OperationalError) and connection.broken
                 self._give_back(connection)
-                if is_last or not is_lost:
+                if not is_lost or time.monotonic() > latest:
                     raise
                 self._pool.check()  # others are lost as well
-        raise AssertionError
+
+    def _reached(self, latest: float) -> psycopg.Connection[Any]:
+        """Return a connection. The pool stops trying after some seconds: it is asked again."""
+        while True:
+            left = min(BUSY_SECONDS, latest - time.monotonic())
+            try:
+                return self._pool.getconn(max(LEAST_SECONDS, left))
+            except PoolTimeout:
+                if time.monotonic() > latest:
+                    raise
+
+    def commit(self, cursor: ClientCursor[Any], number: str) -> None:
+        """Commit the transaction of this number. If the connection is lost meanwhile, find out what
+        became of it. Raises Unreached if nothing was done, InDoubt if that cannot be known."""
+        try:
+            cursor.execute("COMMIT")
+        except psycopg.OperationalError as error:
+            if not cursor.connection.broken:
+                raise
+            outcome = self._outcome(number, _lives.get(cursor.connection))
+            if outcome == "aborted":
+                told = "the connection was lost before it was committed, and nothing was done"
+                raise Unreached(f"{self.name}: {told}") from error
+            if outcome != "committed":
+                raise InDoubt(self.name) from error
+        else:
+            if cursor.statusmessage != "COMMIT":
+                raise StoreError(f"{self.name}: a statement had failed; nothing was changed")
+        if call := served():
+            call.has_written = True
+
+    def _outcome(self, number: str, life: object) -> str | None:
+        """Ask what became of a transaction, until the server knows: committed, aborted, or None."""
+        latest = _latest()
+        while True:
+            with suppress(psycopg.OperationalError):
+                with psycopg.connect(self._address, autocommit=True, connect_timeout=5) as asking:
+                    found = _became(asking, number, life)
+                if found != "in progress":
+                    return found
+            if time.monotonic() > latest:
+                return None
+            time.sleep(PAUSE)
 
     def _give_back(self, connection: psycopg.Connection[Any]) -> None:
         if not connection.closed and connection.info.transaction_status:
@@ -244,7 +309,26 @@ class Server:
         self._pool.close()
 
 
+_lives: "WeakKeyDictionary[psycopg.Connection[Any], object]" = WeakKeyDictionary()
+"""In which life of its server each connection was made."""
+LIFE = "SELECT stats_reset FROM pg_stat_bgwriter"
+"""A server forgets its statistics when it crashes, and keeps them when it is stopped in order."""
+
+
+def _became(asking: psycopg.Connection[Any], number: str, life: object) -> str | None:
+    """Return what became of a transaction. After a crash the server gives numbers again that it had
+    not yet written down; so that of a transaction that is committed may be another's."""
+    try:
+        found = asking.execute("SELECT pg_xact_status(%s::xid8)", (number,)).fetchone()
+    except psycopg.errors.InvalidParameterValue:  # not given yet, so what had it is gone
+        return "aborted"
+    status = found and found[0]
+    is_other = asking.execute(LIFE).fetchone() != life
+    return None if status == "committed" and is_other else status
+
+
 def _configure(connection: psycopg.Connection[Any]) -> None:
+    _lives[connection] = connection.execute(LIFE).fetchone()
     connection.adapters.register_dumper(int, _Number)
     connection.adapters.register_loader("numeric", FloatLoader)
 

@@ -233,32 +233,51 @@ class FileState:
 
 LEAST_PATIENCE = 0.1
 """Seconds that everybody may wait for a lock, however long they have waited before."""
-_left: ContextVar[list[float] | None] = ContextVar("left", default=None)
+
+
+@dataclass(slots=True)
+class Served:
+    """The call that a thread works for: when it began, until when it is to be answered (both by
+    time.monotonic), for how long it may wait for all locks together (None: for each as long as
+    usual), and whether a transaction of it is committed, so that it cannot be begun anew."""
+
+    began: float
+    until: float
+    patience: float | None = None
+    has_written: bool = False
+
+
+_served: ContextVar[Served | None] = ContextVar("served", default=None)
 
 
 @contextmanager
-def patient_for(seconds: float) -> Iterator[None]:
-    """Let all waiting for locks during the block, on this thread, take so many seconds together."""
-    token = _left.set([seconds])
+def serving(call: Served | None) -> Iterator[None]:
+    """Let this thread work for a call during the block."""
+    token = _served.set(call)
     try:
         yield
     finally:
-        _left.reset(token)
+        _served.reset(token)
+
+
+def served() -> Served | None:
+    """Return the call that this thread works for; None if it works for nobody."""
+    return _served.get()
 
 
 @contextmanager
 def waiting(most: float) -> Iterator[float]:
     """Yield how many seconds this thread may wait now, at most `most`; what the block takes is
-    deducted from what patient_for has allowed."""
-    left = _left.get()
-    if left is None:
+    deducted from the patience of its call."""
+    call = _served.get()
+    if call is None or call.patience is None:
         yield most
         return
     began = time.monotonic()
     try:
-        yield min(most, max(LEAST_PATIENCE, left[0]))
+        yield min(most, max(LEAST_PATIENCE, call.patience))
     finally:
-        left[0] -= time.monotonic() - began
+        call.patience -= time.monotonic() - began
 
 
 _Kept = dict[Database, tuple[int, FileState]]

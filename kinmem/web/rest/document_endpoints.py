@@ -38,7 +38,7 @@ def add_document(call: Call, asked: Document) -> Stored:
     """Store a file in chunks. The same text again is a duplicate. If the server still works on it
     (code deadline), the same request again waits for its end."""
     what = ("add_document", asked.digest)
-    return under_way.answer(call.service, what, lambda: _stored(call, asked))
+    return under_way.answer(call.service, what, lambda _: _stored(call, asked))
 
 
 def _stored(call: Call, asked: Document) -> Stored:

@@ -12,6 +12,7 @@ from kinmem.errors import InvalidInput
 from kinmem.http.lanes import UnderWay
 from kinmem.knowledge.connections import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
+from kinmem.models.draft import is_document
 from kinmem.models.links import Relation
 from kinmem.upkeep.ageing import Vitals
 from kinmem.upkeep.lifecycle import Forecast
@@ -77,7 +78,15 @@ class New(Made):
 
 @group("POST", "/memories", "write", takes_key=True, body_bytes=TEXT_BYTES)
 def memorize(call: Call, asked: New) -> Stored:
-    """Store one memory. What is known is not stored twice; the status says what became of it."""
+    """Store one memory. What is known is not stored twice; the status says what became of it. If
+    the server still works on a long text (code deadline), the same request again waits for it."""
+    if not is_document(asked.content):
+        return _stored(call, asked)
+    what = ("memorize", call.key, asked.digest)
+    return under_way.answer(call.service, what, lambda _: _stored(call, asked))
+
+
+def _stored(call: Call, asked: New) -> Stored:
     _may_store(call, [(call.key, asked)])
     fields = {"client": call.client, **asked.given()}
     return call.service.memorize(fields.pop("content"), idempotency_key=call.key, **fields)
@@ -100,7 +109,7 @@ def memorize_many(call: Call, asked: Batch) -> Outcomes:
     """Store up to 100 memories. An item that cannot be stored is refused; the others are stored. If
     the server still works on them (code deadline), the same request again waits for its end."""
     what = ("memorize_many", call.key, asked.digest)
-    return under_way.answer(call.service, what, lambda: _all_stored(call, asked))
+    return under_way.answer(call.service, what, lambda _: _all_stored(call, asked))
 
 
 def _all_stored(call: Call, asked: Batch) -> Outcomes:
