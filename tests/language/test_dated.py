@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from kinmem.language.time import time_names
 from kinmem.language.time.dated import relative_dates
 from kinmem.language.time.when import Dates, day_of_event
 from kinmem.service import Service
 from tests.conftest import MovableClock
+from tests.growth import assert_linear
 
 SAID = datetime(2026, 3, 4, 10)  # a Wednesday
 
@@ -126,6 +128,76 @@ def test_a_weekday_is_dated_by_the_tense_of_its_own_clause() -> None:
     said = "Yesterday I met Ann, and on Sunday we went to the zoo."
 
     assert "on Sunday (2026-03-01) we" in Dates(said, SAID).written_out
+
+
+BY_ITS_OWN_CLAUSE = [
+    "We switched the caterer, and the tasting is on Friday (2026-03-06).",
+    "Der Vertrag wurde gekündigt: der Termin ist am Freitag (2026-03-06).",
+    "I always forget names, but on Sunday (2026-03-01) I remembered all of them.",
+    "And on Sunday (2026-03-01), we met Tom.",
+    "We signed the lease, on Monday (2026-03-02).",
+    "She told me so\nthe exam is on Monday (2026-03-09).",
+    "Since he died, the shop closes on Sunday.",
+    "Since he died the shop has been closed on Sunday.",
+    "We used to meet on Sunday.",
+    "Thursday's slot was cancelled.",
+]
+
+
+@pytest.mark.parametrize("marked", BY_ITS_OWN_CLAUSE)
+def test_the_tense_of_its_own_clause_decides_a_weekday(marked: str) -> None:
+    assert Dates(re.sub(r" \([\d-]+\)", "", marked), SAID).written_out == marked
+
+
+WHAT_IS_A_WEEKDAY = """Today is Monday.|Bin day is Tuesday.|Our day off was Friday.
+Yesterday was Sunday.|Ruhetag ist Montag.|Wochenmarkt ist Samstag.|Heute ist Montag.
+Waschtag war Freitag.|Aujourd'hui c'est lundi.|Hoy es lunes."""
+
+
+@pytest.mark.parametrize("text", WHAT_IS_A_WEEKDAY.replace("\n", "|").split("|"))
+def test_what_is_a_weekday_is_not_on_one(text: str) -> None:
+    found = Dates(text, SAID)
+
+    assert found.of_event is None
+    assert all(text.startswith(one.phrase) for one in found.relative)  # today, yesterday
+
+
+LONG = [
+    "I met Ana on Monday at the lake. ",
+    "the Friday meeting is on Tuesday and we met Tuesday ",
+    "Ich war am Freitag beim Arzt\n",
+    "I met Ann yesterday and Bob last Friday and it was Monday ",
+]
+
+
+@pytest.mark.parametrize("unit", LONG)
+def test_the_search_around_a_time_does_not_grow_with_the_text(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[int] = []
+
+    def counting(search: Callable[..., object]) -> Callable[..., object]:
+        def counted(text: str, start: int = 0, end: int | None = None) -> object:
+            looked_at.append((len(text) if end is None else end) - start)
+            return search(text, start, len(text) if end is None else end)
+
+        return counted
+
+    for pattern in vars(time_names).values():
+        if type(pattern) is type(time_names.HABIT):
+            monkeypatch.setattr(pattern, "search", counting(pattern.search))
+
+    def characters(units: int) -> int:
+        looked_at.clear()
+        assert Dates(unit * units, SAID).relative
+        return sum(looked_at)
+
+    assert 0 < characters(400) <= 4.1 * characters(100)
+
+
+@pytest.mark.parametrize("unit", LONG)
+def test_reading_dates_takes_linear_time(unit: str) -> None:
+    assert_linear(lambda units: Dates(unit * units, SAID).relative, 32_768 // len(unit))
 
 
 @pytest.mark.parametrize("marked", MARKED.strip().splitlines())

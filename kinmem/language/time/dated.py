@@ -4,15 +4,13 @@ What `phrases` finds is used as far as it can mean only one stretch of time, and
 come, which questions never ask for. A date is ISO 8601; a stretch has a slash: 2023-05-01/07.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from functools import cache
 from typing import NamedTuple
 
-from kinmem.language.lexicon import either, lexicon
+from kinmem.language.lexicon import either
 from kinmem.language.time import calendar
 from kinmem.language.time.calendar import (
     DAY,
@@ -28,8 +26,15 @@ from kinmem.language.time.calendar import (
     same_day,
     units_on,
 )
-from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language, Plain, likely_languages
-from kinmem.language.time.time_names import is_name, is_one_of_several
+from kinmem.language.time.phrases import Anchor, Language, Plain, likely_languages
+from kinmem.language.time.time_names import (
+    STANDS_ALONE,
+    Clause,
+    Tense,
+    is_name,
+    is_one_day,
+    spoken_grammar,
+)
 from kinmem.text import late
 
 CHINESE = late(r"[天日晚夜早周拜期月年]")
@@ -53,13 +58,6 @@ class RelativeDate(NamedTuple):
     """The beginning of that time, in the speaker's zone."""
     end: int
     """Where the phrase ends in the text."""
-
-
-class Tense(NamedTuple):
-    """Where a text looks; both, in "she told me that she will"."""
-
-    past: bool
-    future: bool
 
 
 def relative_dates(text: str, said: datetime) -> list[RelativeDate]:
@@ -120,47 +118,40 @@ def _found(
     text: str, plain: Plain, language: Language, today: date
 ) -> Iterator[tuple[int, int, Stretch]]:
     """From where to where in the plain text a time is told, and which one."""
-    speech, tense = spoken_grammar(language), tense_of(text, plain, language)
-    times = list(times_in(text, plain, language, today, tense))
-    beside = [other for other, *_ in times if other.meaning in RELATIVE]
-    for anchor, last, stretch in times:
-        if speech.not_before.match(plain.text, last.end) or plain.text[last.end :][:2] == " (":
+    speech = spoken_grammar(language)
+    for anchor, last, stretch, clause in times_in(text, plain, language, today):
+        if speech.not_before.match(plain.text, last.end):
             continue
-        told = tense
-        if 0 < len(beside) <= MOST_BESIDE and anchor.meaning in BY_TENSE:
-            told = _tense_without(beside, anchor, text, plain, language)
-        if stretch is not None and is_sure(anchor, plain, language, told):
-            if told != tense and last is anchor:
-                stretch = _stretch(anchor, today, told)
+        if plain.text.startswith(" (", last.end) or stretch is None:
+            continue
+        if is_sure(anchor, clause):
             yield anchor.start, last.end, stretch
 
 
-BY_TENSE = frozenset({"weekday", "in units"})
-"""What is sure by the tense of its text; see is_sure."""
-MOST_BESIDE = 8
-"""Times of their own beside such a one. The tense of a text with more, which goes on for long, is
-read once."""
-
-
 def times_in(
-    text: str, plain: Plain, language: Language, today: date, tense: Tense
-) -> Iterator[tuple[Anchor, Anchor, Stretch | None]]:
-    """Each time that is no name: where it begins, where it ends, and when that is; None beyond the
-    calendar."""
-    for anchor, behind in _joined(spoken_grammar(language).anchors(plain.text), plain):
+    text: str, plain: Plain, language: Language, today: date
+) -> Iterator[tuple[Anchor, Anchor, Stretch | None, Clause]]:
+    """Each time that is no name: where it begins, where it ends, when that is (None beyond the
+    calendar), and what is said of it."""
+    anchors = spoken_grammar(language).anchors(plain.text)
+    for anchor, behind, beside in _joined(anchors, plain):
         if is_name(anchor, text, plain, language):
             continue
+        clause = Clause.of(anchor, text, plain, language, beside)
         found: Stretch | None = None
         with suppress(ValueError, OverflowError):  # beyond the calendar
-            stretch = _stretch(anchor, today, tense)
+            stretch = _stretch(anchor, today, clause.tense)
             stretch = _further(behind, stretch, language) if behind else stretch
             _spelled(stretch)
             found = stretch
-        yield anchor, behind or anchor, found
+        yield anchor, behind or anchor, found, clause
 
 
-def _joined(anchors: list[Anchor], plain: Plain) -> Iterator[tuple[Anchor, Anchor | None]]:
-    """Each time, and how far from it the one is that is meant: tomorrow in a week."""
+def _joined(
+    anchors: list[Anchor], plain: Plain
+) -> Iterator[tuple[Anchor, Anchor | None, list[Anchor]]]:
+    """Each time, how far from it the one is that is meant (tomorrow in a week), and the times
+    beside it."""
     taken: Anchor | None = None
     for at, anchor in enumerate(anchors):
         if anchor is taken:
@@ -173,7 +164,7 @@ def _joined(anchors: list[Anchor], plain: Plain) -> Iterator[tuple[Anchor, Ancho
             and plain.text[anchor.end : behind.start] == " "
         )
         taken = behind if is_pair else None
-        yield anchor, taken
+        yield anchor, taken, [*anchors[max(0, at - 1) : at], *anchors[at + 1 : at + 2]]
 
 
 DAYS = frozenset({"today", "yesterday", "day before yesterday", "tomorrow", "overmorrow"})
@@ -190,83 +181,15 @@ def _further(away: Anchor, base: Stretch, language: Language) -> Stretch:
     return _exactly(replace(away.slots, n=AWAY[away.meaning] * n), base[0].date())
 
 
-@cache
-def _past_of(language: Language) -> re.Pattern[str]:
-    endings = "|".join(lexicon(language.name)["spoken_time"]["past_forms"])
-    return re.compile(rf"(?<!\w)(?:{endings})(?!\w)")
-
-
-def tense_of(text: str, plain: Plain, language: Language) -> Tense:
-    """By verbs alone: "next" and "in two days" show nothing; the ending of a past tense does: I
-    arrived, llegué, ich bin gefahren."""
-    told = _past_of(language).search(text.casefold()) is not None
-    verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
-    future = re.search(rf"(?<!\w)(?:{verbs})(?!\w)", plain.text) is not None
-    return Tense(told or spoken_grammar(language).speaks_of_past(plain), future)
-
-
-def _tense_without(
-    others: Sequence[Anchor], anchor: Anchor, text: str, plain: Plain, language: Language
-) -> Tense:
-    """The tense of a text without the clauses that have a time of their own: of "was ordered
-    yesterday, comes on Thursday" only the first looks back."""
-    rest, at = "", 0
-    for border in [*_CLAUSE.finditer(plain.text), None]:
-        end = border.end() if border else len(plain.text)
-        is_own = at <= anchor.start < end
-        if is_own or not any(at <= other.start < end for other in others):
-            rest += text[plain.places[at] : plain.places[end]]
-        at = end
-    return tense_of(rest, Plain.of(rest), language)
-
-
-_CLAUSE = re.compile(r"[,;:.!?](?= )| [–—-] ")
-
-
-def is_sure(anchor: Anchor, plain: Plain, language: Language, tense: Tense) -> bool:
-    """Whether it means one stretch only. A weekday does in a text that only looks back; and where
-    something is on that day, which is the next one: "the exam is on Monday"."""
+def is_sure(anchor: Anchor, clause: Clause) -> bool:
+    """Whether it means one stretch only."""
     if anchor.meaning == "weekday":
-        speech = spoken_grammar(language)
-        link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
-        if not (link is None or link.lastgroup == "in") or is_one_of_several(anchor, plain):
-            return False
-        if tense.past:
-            return not speech.refuses(plain.text, [anchor])
-        before = plain.text[: link.start() if link else anchor.start]
-        alone = _STANDS_ALONE.match(plain.text, anchor.end) is not None  # unlike Friday mornings
-        return alone and not tense.future and _is_on(language).search(before) is not None
+        return is_one_day(anchor, clause)
     if anchor.meaning == "in units":  # "it took me", "finished in two days": so long
-        return tense.future or not tense.past
+        return clause.tense.future or not clause.tense.past
     if anchor.meaning == "day of month":  # not the 15th floor
-        return _STANDS_ALONE.match(plain.text, anchor.end) is not None
+        return STANDS_ALONE.match(clause.whole, anchor.end) is not None
     return anchor.meaning in RELATIVE or anchor.meaning in COMING
-
-
-@cache
-def _is_on(language: Language) -> re.Pattern[str]:
-    """What a day stands behind on which something is: the exam is on Monday."""
-    verbs = "|".join(lexicon(language.name)["spoken_time"]["is_on"])
-    return re.compile(rf"(?<!\w)(?:{verbs}) ?(?:el |al )?\Z")
-
-
-_STANDS_ALONE = re.compile(
-    r"""["')\]]?(?: ?\Z| ?[?.!,;:](?!\w)| (?:at|in the|we|i|she|he|they|with|um|a|a las)(?!\w))"""
-)
-
-
-@cache
-def spoken_grammar(language: Language) -> Grammar:
-    """The language as statements use it, theirs first."""
-    spoken = lexicon(language.name)["spoken_time"]
-    numbers = ", ".join(language.numbers)
-    for number, ways in spoken["numbers"].items():
-        numbers = re.sub(rf"\b{number}\b", "|".join(ways), numbers, count=1)
-    phrases: dict[str, Sequence[str]] = dict(spoken["phrases"])
-    for meaning, templates in language.phrases.items():
-        phrases[meaning] = [*phrases.get(meaning, ()), *templates]
-    numbered = [*numbers.split(", "), *spoken["more_numbers"]]
-    return Grammar(replace(language, phrases=phrases, numbers=numbered))
 
 
 def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:

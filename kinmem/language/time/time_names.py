@@ -1,9 +1,15 @@
-"""Words for a time that name no day: names (USA Today), and weekdays that come again and again."""
+"""Which words for a time name one day: no names (USA Today), and no weekdays that come again and
+again. What is said of a day, and in which tense, is looked for in its own clause."""
 
 import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import NamedTuple
 
-from kinmem.language.lexicon import pattern
-from kinmem.language.time.phrases import Anchor, Language, Plain
+from kinmem.language.lexicon import TENSES, alternatives, lexicon, pattern, word_class
+from kinmem.language.time.phrases import WINDOW, WORD, Anchor, Grammar, Language, Plain
 from kinmem.text import late
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
@@ -15,6 +21,8 @@ BEGINS = late(r"(?:\A|[.!?…:;\n]|[-–—] |\A\W{1,8})[\s\"'“„«¡¿(]*\Z"
 """In front of a first word, where any word has a capital."""
 CAPITAL_BEFORE = late(r"(?P<before>[\w’']+) (?P<name>[^\W\d_][\w’'-]+) \Z")
 CAPITAL_BEHIND = late(r" [^\W\d_a-zß-ÿ][^\W\d_]")
+LISTED = late(r"(\w+), (?:\w+, )?\Z")
+ON = late(r"\b(?:on|am|an) \Z")
 DETERMINER = late(f"(?i)(?:{pattern('time_names', 'determiner')})")
 TITLED = late(rf"(?i)(?:{pattern('time_names', 'titled')})\b")
 """Behind a title: Yesterday by the Beatles."""
@@ -25,18 +33,198 @@ HABIT = late(pattern("time_names", "habit"))
 """Before a weekday that comes again and again: every second Thursday, on a Sunday."""
 RANGE_BEHIND = late(pattern("time_names", "range_behind"))
 RANGE_BEFORE = late(pattern("time_names", "range_before"))
-CLAUSE = late(r"(?:\A|[,;:.!?(–—-] ?|\b(?:and|but|so|then|because) )\Z")
+BEGINS_CLAUSE = late(r"(?:\A|[,;:.!?(–—-] ?|\b(?:and|but|so|then|because) )\Z")
 ENDS = late(r"""[ "')\]]?(?:\Z|[?.!,;:](?!\w))| (?:and|but|because|with|at|in|to|for)\b""")
+
+
+REACH = 200
+"""Characters on each side of a time in which its clause ends."""
+BORDER = late(r"[,;:.!?](?= )| [–—-] ")
+STANDS_ALONE = late(
+    r"""["')\]]?(?: ?\Z| ?[?.!,;:](?!\w)| (?:at|in the|we|i|she|he|they|with|um|a|a las)(?!\w))"""
+)
+CONJUNCTIONS = word_class("conjunctions")
+FORMERLY = late(
+    "|".join(rf"(?<!\w)(?:{found})(?!\w)" for found in alternatives("past", "formerly"))
+)
+DAYS = frozenset({"today", "yesterday", "day before yesterday", "tomorrow", "overmorrow"})
+
+
+class Tense(NamedTuple):
+    """Where a clause looks; both, in "she told me that she will"."""
+
+    past: bool
+    future: bool
+
+
+@cache
+def spoken_grammar(language: Language) -> Grammar:
+    """The language as statements use it, theirs first."""
+    spoken = lexicon(language.name)["spoken_time"]
+    numbers = ", ".join(language.numbers)
+    for number, ways in spoken["numbers"].items():
+        numbers = re.sub(rf"\b{number}\b", "|".join(ways), numbers, count=1)
+    phrases: dict[str, Sequence[str]] = dict(spoken["phrases"])
+    for meaning, templates in language.phrases.items():
+        phrases[meaning] = [*phrases.get(meaning, ()), *templates]
+    numbered = [*numbers.split(", "), *spoken["more_numbers"]]
+    return Grammar(replace(language, phrases=phrases, numbers=numbered))
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What is said with a time: the part of its sentence between the marks around it, or where
+    nothing else stands in that ("On Monday, ..."), the parts beside it too."""
+
+    whole: str
+    """The plain text that it is a part of."""
+    text: str
+    plain: Plain
+    start: int
+    """Where it begins in the plain text."""
+    language: Language
+    has_other_day: bool
+    """Today is Monday; the weekday only names a day that another word tells."""
+
+    @classmethod
+    def of(
+        cls, anchor: Anchor, text: str, plain: Plain, language: Language, beside: Iterable[Anchor]
+    ) -> "Clause":
+        """The clause of a time; `beside` are the times next to it in the text."""
+        start, end = _borders(anchor, text, plain)
+        if _is_empty(anchor, plain.text, start, end, language):
+            start, end = _widened(text, plain, start, end)
+        part = text[plain.places[start] : plain.places[end]]
+        words = frozenset(WORD.findall(plain.text[start:end])) | frozenset(
+            WORD.findall(unicodedata.normalize("NFC", part.casefold()))
+        )
+        others = [one for one in beside if one.meaning in DAYS and start <= one.start < end]
+        within = Plain(plain.text[start:end], [], words)
+        return cls(plain.text, part, within, start, language, bool(others))
+
+    @cached_property
+    def tense(self) -> Tense:
+        """By verbs alone: "next" and "in two days" show nothing; the ending of a past tense does: I
+        arrived, llegué, ich bin gefahren."""
+        told = _past_of(self.language).search(self.text.casefold()) is not None
+        future = _future_of(self.language).search(self.plain.text) is not None
+        return Tense(told or spoken_grammar(self.language).speaks_of_past(self.plain), future)
+
+    def refuses(self, anchor: Anchor) -> bool:
+        """Whether it tells of a plan or of what was so for long, whatever its verbs look like."""
+        speech, since = spoken_grammar(self.language), self.language.table["links"]["since"]
+        if FORMERLY.search(self.plain.text) or self.plain.words & speech.past & frozenset(since):
+            return True
+        own = replace(anchor, start=anchor.start - self.start, end=anchor.end - self.start)
+        return speech.refuses(self.plain.text, [own])
+
+
+def _borders(anchor: Anchor, text: str, plain: Plain) -> tuple[int, int]:
+    """Where the part of a sentence begins and ends in which a time stands."""
+    start, end = max(0, anchor.start - REACH), min(len(plain.text), anchor.end + REACH)
+    for border in BORDER.finditer(plain.text, start, anchor.start):
+        start = border.end()
+    found = BORDER.search(plain.text, anchor.end, end)
+    end = found.start() if found else end
+    for at in range(anchor.start - 1, start - 1, -1):
+        if text[plain.places[at]] == "\n":
+            start = at + 1
+            break
+    for at in range(anchor.end, end):
+        if text[plain.places[at]] == "\n":
+            return start, at
+    return start, end
+
+
+def _is_empty(anchor: Anchor, whole: str, start: int, end: int, language: Language) -> bool:
+    """Whether nothing is said in it but the time: "And on Monday, ..."."""
+    link = _before(spoken_grammar(language).link, whole, anchor.start)
+    first = whole[start : max(start, link.start() if link else anchor.start)]
+    rest = f"{first} {whole[anchor.end : end]}"
+    return CONJUNCTIONS.issuperset(WORD.findall(rest))
+
+
+def _widened(text: str, plain: Plain, start: int, end: int) -> tuple[int, int]:
+    """With the parts before and behind it in the same sentence."""
+    whole = plain.text
+    ends_here = end == len(whole) or whole[end] in ".!?" or text[plain.places[end]] == "\n"
+    if not ends_here:
+        last = min(len(whole), end + 1 + REACH)
+        found = BORDER.search(whole, end + 1, last)
+        end = found.start() if found else last
+    if start > 1 and whole[start - 2] not in ".!?":
+        low = max(0, start - 1 - REACH)
+        for border in BORDER.finditer(whole, low, start - 1):
+            low = border.end()
+        start = low
+    return start, end
+
+
+@cache
+def _past_of(language: Language) -> re.Pattern[str]:
+    endings = "|".join(lexicon(language.name)["spoken_time"]["past_forms"])
+    return re.compile(rf"(?<!\w)(?:{endings})(?!\w)")
+
+
+@cache
+def _future_of(language: Language) -> re.Pattern[str]:
+    verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
+    return re.compile(rf"(?<!\w)(?:{verbs})(?!\w)")
+
+
+@cache
+def _is_on(language: Language) -> re.Pattern[str]:
+    """What a day stands behind on which something is: the exam is on Monday."""
+    verbs = "|".join(lexicon(language.name)["spoken_time"]["is_on"])
+    return re.compile(rf"(?<!\w)(?:{verbs}) ?(?:el |al )?\Z")
+
+
+def is_one_day(anchor: Anchor, clause: Clause) -> bool:
+    """Whether a weekday means one day only: in a clause that only looks back; and where something
+    is on that day, which is the next one: "the exam is on Monday".
+
+    What *is* a weekday names no day of its own: "today is Monday", "bin day is Tuesday". Nor does
+    one that only describes a thing: "Thursday's slot".
+    """
+    whole, language = clause.whole, clause.language
+    link = _before(spoken_grammar(language).link, whole, anchor.start)
+    if link is not None and link.lastgroup != "in":
+        return False
+    if clause.has_other_day or is_one_of_several(anchor, whole):
+        return False
+    if whole.startswith("'", anchor.end) or (link is None and _is_weekday(anchor, clause)):
+        return False
+    if clause.tense.past:
+        return not clause.refuses(anchor)
+    is_on = _before(_is_on(language), whole, link.start() if link else anchor.start)
+    alone = STANDS_ALONE.match(whole, anchor.end) is not None  # unlike Friday mornings
+    return alone and not clause.tense.future and is_on is not None
+
+
+def _is_weekday(anchor: Anchor, clause: Clause) -> bool:
+    """Whether something is said to be a weekday; what is on one has a preposition there, in English
+    and German."""
+    if clause.language.name not in ("en", "de"):
+        return False
+    before = re.findall(r"\w+", clause.whole[max(0, anchor.start - WINDOW) : anchor.start])
+    is_verb = bool(before) and before[-1] in TENSES
+    return is_verb or _before(_is_on(clause.language), clause.whole, anchor.start) is not None
+
+
+def _before(pattern: re.Pattern[str], text: str, end: int) -> re.Match[str] | None:
+    """What a pattern finds right before a place: it looks back so far, not to where a text begins,
+    and so a long text takes no longer for each of its times."""
+    return pattern.search(text, max(0, end - WINDOW), end)
 
 
 def is_name(anchor: Anchor, text: str, plain: Plain, language: Language) -> bool:
     """Whether the words name something: USA Today, Freaky Friday, The Day After Tomorrow."""
     start, end = plain.places[anchor.start], plain.places[anchor.end - 1] + 1
     written = text[start:end]
-    if TITLED.match(text[end:]) and BEGINS.search(text[:start]):
+    first = _before(BEGINS, text, start) is not None
+    if first and TITLED.match(text, end, end + REACH):
         return True
-    first = BEGINS.search(text[:start]) is not None
-    if not first and anchor.start and _follows_name(text[:start]):
+    if not first and _follows_name(text, start):
         return True
     if anchor.meaning in WEEKDAYS and language.name in ("en", "de"):
         return _is_named_day(anchor, text, plain, language, first=first)
@@ -48,9 +236,9 @@ def is_name(anchor: Anchor, text: str, plain: Plain, language: Language) -> bool
     )
 
 
-def _follows_name(before: str) -> bool:
+def _follows_name(text: str, start: int) -> bool:
     """Whether it goes on a list that began with a name: Ieri, oggi, domani."""
-    found = re.search(r"(\w+), (?:\w+, )?\Z", before)
+    found = _before(LISTED, text, start)
     if found is None or found[1][0] == found[1][0].lower():
         return False
     return found[1].casefold() in {"ieri", "oggi", "yesterday", "gestern", "hier", "ayer", "ontem"}
@@ -61,26 +249,24 @@ def _is_named_day(
 ) -> bool:
     """Whether a capital beside a weekday, or what stands before it, makes it a name."""
     start, end = plain.places[anchor.start], plain.places[anchor.end - 1] + 1
-    before = plain.text[: anchor.start]
-    if HOLIDAY.search(before):
+    if _before(HOLIDAY, plain.text, anchor.start):
         return True
-    bare = anchor.meaning == "weekday" and not re.search(r"\b(?:on|am|an) \Z", before)
+    bare = anchor.meaning == "weekday" and not _before(ON, plain.text, anchor.start)
     if not bare:
         return False
-    if NAMING.search(before) or (not first and CAPITAL_BEHIND.match(text, end)):
+    if _before(NAMING, plain.text, anchor.start) or (not first and CAPITAL_BEHIND.match(text, end)):
         return True
-    name = CAPITAL_BEFORE.search(text[:start])
+    name = _before(CAPITAL_BEFORE, text, start)
     if name and name["name"][0] != name["name"][0].lower():
         return language.name == "en" or not DETERMINER.fullmatch(name["before"])
     if language.name == "en":  # "the Friday meeting" is a topic
-        return not CLAUSE.search(before) and not ENDS.match(plain.text, anchor.end)
+        begins = _before(BEGINS_CLAUSE, plain.text, anchor.start)
+        return not begins and not ENDS.match(plain.text, anchor.end)
     return False
 
 
-def is_one_of_several(anchor: Anchor, plain: Plain) -> bool:
+def is_one_of_several(anchor: Anchor, whole: str) -> bool:
     """Whether a weekday comes again and again, or begins or ends a range of days."""
-    if HABIT.search(plain.text, 0, anchor.start):
+    if _before(HABIT, whole, anchor.start) or RANGE_BEHIND.match(whole, anchor.end):
         return True
-    if RANGE_BEHIND.match(plain.text, anchor.end):
-        return True
-    return RANGE_BEFORE.search(plain.text, 0, anchor.start) is not None
+    return _before(RANGE_BEFORE, whole, anchor.start) is not None

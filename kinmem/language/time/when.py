@@ -18,6 +18,7 @@ from kinmem.language.time.phrases import (
     named_end,
     named_time,
 )
+from kinmem.language.time.time_names import spoken_grammar
 from kinmem.text import late
 
 # Signs that a question asks how things stood, in six languages; the words are in the lexica.
@@ -123,16 +124,15 @@ def day_of_event(text: str, said: datetime) -> date | None:
 
 def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
     """Each time that a text names: the day, if it is one that is over, else None."""
-    speech, tense = dated.spoken_grammar(language), dated.tense_of(text, plain, language)
-    for anchor, _, stretch in dated.times_in(text, plain, language, today, tense):
+    speech = spoken_grammar(language)
+    for anchor, _, stretch, clause in dated.times_in(text, plain, language, today):
         if stretch is None:
             yield None
             continue
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
         on = link is None or link.lastgroup == "in"
-        told = (
-            anchor.meaning == "date" and tense.past or dated.is_sure(anchor, plain, language, tense)
-        )
+        tense = clause.tense
+        told = anchor.meaning == "date" and tense.past or dated.is_sure(anchor, clause)
         is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
         yield stretch[0].date() if on and told and is_day and not tense.future else None
 
