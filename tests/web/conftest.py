@@ -94,6 +94,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def _reviewed_while_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A review is on its page, however long the machine takes for it."""
     monkeypatch.setattr(review_queue, "PATIENCE", 60.0)
+    monkeypatch.setattr(review_queue, "PATIENCE_AGAIN", 60.0)
 
 
 @pytest.fixture(autouse=True)

@@ -206,12 +206,21 @@ def test_a_long_review_does_not_hold_up_the_page(
         monkeypatch.setattr(review_queue, "PATIENCE", 0.0)
         monkeypatch.setattr(review_queue, "REVIEWS", review_queue.Reviews())
         first = client.get("/review").text
+        awaited = [client.get("/review?awaited=1").status_code]
         is_shown.set()
         monkeypatch.setattr(review_queue, "PATIENCE", 30.0)
         second = client.get("/review").text
+        is_shown.clear()
+        monkeypatch.setattr(review_queue, "PATIENCE_AGAIN", 0.0)
+        stored(site, "Maya lives in Rome now", subject="Maya")
+        third = client.get("/review").text
+        awaited.append(client.get("/review?awaited=1").status_code)
+        is_shown.set()
 
     assert "Looking through the memory" in first and 'http-equiv="refresh"' in first
-    assert "Contradiction" in second and "Lyon" in second
+    assert "Contradiction" in second and "Lyon" in second and "awaited" not in second
+    assert "Lyon" in third and "Rome" not in third and "awaited" in third
+    assert awaited == [204, 204]
 
 
 def test_the_overview_counts_what_waits(site: Site) -> None:

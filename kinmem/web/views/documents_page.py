@@ -12,9 +12,11 @@ from starlette.datastructures import UploadFile
 
 from kinmem.documents.document import FILE_BYTES, Given
 from kinmem.errors import InvalidInput, TooLarge
+from kinmem.models.reports import Coverage
+from kinmem.service import Stats
 from kinmem.store.history import batch_name
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
+from kinmem.web.view import KEPT, Answer, Asked, Done, Notice, Shown, View, number_in
 
 PATH = "/documents"
 MOST_LISTED = 500
@@ -63,18 +65,25 @@ UPLOADS = Uploads()
 
 
 def show(asked: Asked) -> Answer:
-    store, stats = asked.service.store, asked.service.stats()
-    ids = store.documents.listed(MOST_LISTED)
-    known = store.memories(ids)
-    mine = next((one for one in stats.embedders if one.embedder == stats.embedder), None)
+    service = asked.service
+    ids = KEPT.of(service, "documents", lambda: service.store.documents.listed(MOST_LISTED))
+    known = service.store.memories(ids)
+    waiting = _waiting(KEPT.of(service, "stats", service.stats))
     return Shown(
         "documents.html",
         {
             "documents": [known[id] for id in ids if id in known],
-            "vectors": mine if mine and mine.of_documents else None,
+            # What was kept says whether any are made; how many there are is counted anew.
+            "vectors": waiting and _waiting(service.stats()),
             "most": FILE_BYTES,
         },
     )
+
+
+def _waiting(stats: Stats) -> Coverage | None:
+    """Return how far the vectors are, if some of documents are still to be made."""
+    mine = next((one for one in stats.embedders if one.embedder == stats.embedder), None)
+    return mine if mine and mine.of_documents else None
 
 
 def preview(asked: Asked) -> Answer:

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from starlette.responses import Response
+
 from kinmem.http.lanes import Unhurried
 from kinmem.models import Issue, Memory, Progress, Review
 from kinmem.service import Service
+from kinmem.web.render import address
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
 
-PATH = "/review"
+PATH, AWAITED = "/review", "awaited"
 MOST = 50
-# Seconds that a page waits for a review.
-PATIENCE = 2.0
+# Seconds that a page waits for a review; and if an older one can be shown meanwhile.
+PATIENCE, PATIENCE_AGAIN = 2.0, 0.25
 # Memories up to which a review, a second of work, is begun for a glance at it.
 MOST_UNASKED = 2000
 
@@ -66,7 +69,9 @@ class Reviews:
 
     def latest(self, service: Service, patience: float | None = None) -> tuple[Review | None, bool]:
         """Return the latest review, if there is any yet, and whether a newer one is under way."""
-        ends_at = time.monotonic() + (PATIENCE if patience is None else patience)
+        if patience is None:
+            patience = PATIENCE_AGAIN if service in self._done else PATIENCE
+        ends_at = time.monotonic() + patience
         while True:
             revision = service.store.revision
             with self._lock:
@@ -115,8 +120,10 @@ REVIEWS = Reviews()
 
 def show(asked: Asked) -> Answer:
     review, is_running = REVIEWS.latest(asked.service)
+    if is_running and asked.given(AWAITED):
+        return Response(status_code=204)  # the page stays as it is, and asks again
     if review is None:
-        return Shown("waiting.html")
+        return Shown("waiting.html", {"awaited": address(PATH, **{AWAITED: 1})})
     issues = review.issues[:MOST]
     known = asked.service.store.memories({id for issue in issues for id in issue.memory_ids})
     return Shown(
@@ -125,6 +132,7 @@ def show(asked: Asked) -> Answer:
             "decisions": [_decision(issue, known) for issue in issues],
             "total": len(review.issues),
             "is_running": is_running,
+            "awaited": address(PATH, **{AWAITED: 1}),
             "is_degraded": bool(review.degraded),
             "parked": asked.service.parked()[:MOST],
         },

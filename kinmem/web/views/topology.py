@@ -20,7 +20,8 @@ from kinmem.web.render import address
 from kinmem.web.view import KEPT, Answer, Asked, Shown, View, number_in
 
 PATH, DRAWN = "/topology", "/topology/graph"
-PER_PAGE = 50
+# With up to NAMED connections in each line, these are as long as a list of 50.
+PER_PAGE = 25
 # Connections that a line of the table names; the rest is counted.
 NAMED = 6
 FILTERS = ("kind", "tier", "relation", "words")
