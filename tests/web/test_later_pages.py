@@ -8,6 +8,7 @@ import uuid_utils
 from playwright.sync_api import Page, expect
 
 from kinmem.http.tokens import Tokens
+from kinmem.web.views import VIEWS, review_queue
 from tests.web.conftest import MILLISECONDS, Site
 from tests.web.test_memory_views import stored
 
@@ -147,6 +148,21 @@ def test_the_graph_is_drawn_narrowed_and_told(site: Site, page: Page) -> None:
     until(page, f"{graph}?.nodes().length === 3")
     stored(site, "Maya's brother is Tom", subject="Maya")
     until(page, f"{graph}?.nodes().length >= 4")
+
+
+def test_what_waits_is_opened_while_the_rest_is_looked_for(
+    site: Site, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What asks again by itself is no parent of a link: htmx would let the link inherit it."""
+    stored(site, "Maya lives in Lyon since May", subject="Maya")
+    stored(site, "Maya lives in Berlin now", subject="Maya")
+    monkeypatch.setattr(review_queue.REVIEWS, "glance", lambda service, live: (None, True))
+    page.goto("/")
+    page.get_by_role("link", name="contradiction to decide").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review")
+    for path in (view.path for view in VIEWS if view.is_listed):
+        page.goto(path)
+        assert page.locator("main [hx-get]").locator("a, button, form, input").count() == 0
 
 
 def test_a_view_that_is_open_shows_what_is_written_meanwhile(site: Site, page: Page) -> None:
