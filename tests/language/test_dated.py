@@ -234,7 +234,9 @@ def test_the_calendar_is_kept_at_its_edges(said: datetime, marked: str) -> None:
 
 
 CORPORA = Path(__file__).parent / "corpora"
-WEEKDAYS = [json.loads(line) for line in (CORPORA / "weekdays.jsonl").open(encoding="utf-8")]
+WEEKDAYS = [
+    json.loads(line) for line in (CORPORA / "weekdays.jsonl").read_text("utf-8").splitlines()
+]
 """Sentences with a weekday in seven languages: the `date` of the one event, or null, when it is
 said (`now`), and dates that are right `also`."""
 WRONG, RIGHT = 1, 12
