@@ -6,6 +6,7 @@ import sys
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.web.conftest import Site
+from tests.web.test_memory_views import stored
 
 
 def test_a_list_is_chosen_from_forgotten_and_taken_back(site: Site, page: Page) -> None:
@@ -95,3 +96,13 @@ def test_dark_and_light_are_chosen_and_kept(page: Page) -> None:
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.context.clear_cookies(name="kinmem_theme")
+
+
+def test_the_address_of_a_list_has_only_what_was_asked_for(site: Site, page: Page) -> None:
+    stored(site, "The piano is in tune")
+    page.goto("/memories")
+    page.get_by_text("Filters", exact=True).click()
+    page.get_by_label("State").select_option("deleted")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_text("State: Forgotten")).to_be_visible()
+    assert page.url.endswith("/memories?state=deleted&sort=newest")

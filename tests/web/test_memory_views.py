@@ -156,6 +156,41 @@ def test_what_nobody_can_answer_is_a_page_that_says_why(site: Site, path: str) -
     assert answer.status_code == 400 and "That cannot be shown" in answer.text
 
 
+def test_what_was_said_stands_apart_from_what_is_remembered(site: Site) -> None:
+    """A message tells what became of its turn, and leads to it in its conversation."""
+    service = site.service
+    for number in range(31):
+        service.record_turn("talk of today", f"Hm, {number}?", "Well.")
+    service.record_turn("talk of today", "The harp needs new strings in May.", "Noted.")
+    assert service.settle(60)
+    messages = service.turns("talk of today")
+    said = next(one for one in messages if "harp" in one.text)
+    with site.client() as client:
+        page = client.get(f"/memory/turn:{said.id}").text
+        around = re.search(r'href="(/conversations/one[^"]+)#(turn-32)"', page)
+        assert around is not None
+        talk = client.get(around[1].replace("&amp;", "&")).text
+        hm = client.get(f"/memory/turn:{messages[0].id}").text
+
+    assert f'id="{around[2]}"' in talk and "new strings" in talk
+    became = service.became("talk of today").get(said.turn, ())
+    assert became and all(f'href="/memory/{memory.id}"' in page for memory in became)
+    assert "no memory was learned from it" in hm and "no memory was learned from it" not in page
+
+
+def test_what_is_not_in_use_is_brought_back_from_the_list(site: Site) -> None:
+    ids = [stored(site, f"Shelf {n} is empty") for n in range(2)]
+    for id in ids:
+        site.service.forget(id)
+    with site.client() as client:
+        text = client.get("/memories?state=deleted").text
+        told = site.post(client, "/memories/restore", id=ids, back="/memories").text
+
+    offered = re.findall(r'formaction="/memories/(\w+)"', text)
+    assert offered == ["restore"] and "2 memories back in use" in told
+    assert [site.service.store.get(id).state for id in ids] == ["active", "active"]
+
+
 def test_a_contradiction_is_decided_with_one_click_and_undone(site: Site) -> None:
     old = stored(site, "Maya lives in Lyon since May", subject="Maya")
     new = stored(site, "Maya lives in Berlin now", subject="Maya")
@@ -262,6 +297,4 @@ def test_differences_are_told_word_by_word() -> None:
     assert "".join(one.text for one in pieces if one.how != "removed") == "the tea is very black"
     before = {"content_hash": "a", "pinned": False}
     event = Event(1, datetime.now(UTC), "ana", "x", "updated", before, {"pinned": True})
-    assert [(one.field, one.before, one.after) for one in changes(event)] == [
-        ("pinned", "False", "True")
-    ]
+    assert [(one.field, one.before, one.after) for one in changes(event)] == [("pinned", "0", "1")]

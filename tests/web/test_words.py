@@ -65,7 +65,7 @@ def test_every_text_is_used() -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     quoted = set(re.findall(r"""["']([\w.-]+)["']""", text))
     families = {f"{a or b or c}".rstrip(".") for a, b, c in FAMILIES.findall(text)}
-    families |= {"scope", "category", "state", "tier", "month", "time.ago", "time.ahead"}
+    families |= {"scope", "category", "state", "tier", "pinned", "month", "time.ago", "time.ahead"}
 
     unused = [
         key

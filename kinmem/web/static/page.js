@@ -36,6 +36,12 @@ document.addEventListener("keydown", (event) => {
   } else wanted.click();
 });
 
+// What is asked for with GET stands in the address: without the fields that are empty.
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.verb !== "get") return;
+  for (const [name, value] of [...detail.formData.entries()]) if (value === "") detail.formData.delete(name);
+});
+
 // Rows that are chosen.
 
 function countChosen() {

@@ -2,21 +2,23 @@
 
 let drawn = null;
 
-// Every colour is that of the legend.
-function looks(figure) {
+// Every colour is that of the legend; `far` is how much larger names are, because all of it is seen from afar.
+function looks(figure, far) {
+  const large = Math.min(far, 1.5);
   const page = getComputedStyle(document.documentElement);
   const shapes = { entity: "diamond", project: "round-rectangle", kin: "hexagon" };
   const style = [
     {
       selector: "node",
       style: {
-        width: "data(size)", height: "data(size)", label: "data(short)", "border-width": 1.5,
-        "font-size": 14, "font-weight": 600, "min-zoomed-font-size": 7, "text-valign": "bottom", "text-margin-y": 3,
+        width: (node) => large * node.data("size"), height: (node) => large * node.data("size"), label: "data(short)", "border-width": 1.5,
+        "font-size": 14 * far, "font-weight": 600, "min-zoomed-font-size": 7, "text-valign": "bottom", "text-margin-y": 3,
         color: page.color, "text-outline-color": page.backgroundColor, "text-outline-width": 2,
       },
     },
     // What memories say is read from nearby: there are many of them.
     { selector: ".memory", style: { "font-size": 11, "font-weight": 400, "min-zoomed-font-size": 13 } },
+    { selector: ".entity, .project, .kin", style: { "z-index": 1 } },
     { selector: "edge", style: { "curve-style": "haystack", opacity: 0.9 } },
   ];
   for (const dot of figure.querySelectorAll(".dot")) {
@@ -122,15 +124,17 @@ async function draw() {
   if (drawn !== mine || !figure.isConnected) return;
   figure.hidden = false;
   mine.graph = globalThis.cytoscape({
-    container: figure.querySelector(".canvas"), elements: elements(graph), style: looks(figure),
+    container: figure.querySelector(".canvas"), elements: elements(graph), style: looks(figure, 1),
     layout: { name: "preset" },
     minZoom: 0.05, maxZoom: 4, pixelRatio: 1, textureOnViewport: true, autoungrabify: true, boxSelectionEnabled: false,
   });
   figure.querySelector(".canvas").drawn = mine.graph;
   fit(mine.graph);
+  mine.far = Math.min(2.6, Math.max(1, 0.9 / mine.graph.zoom()));
+  mine.graph.style(looks(figure, mine.far));
   follow(figure, mine.graph);
 }
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn?.graph?.style(looks(drawn.figure)));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn?.graph?.style(looks(drawn.figure, drawn.far)));
 document.addEventListener("kinmem:dressed", draw);
 draw();

@@ -16,6 +16,12 @@ PER_PAGE = 50
 FILTERS = ("scope", "category", "subject", "tier", "state", "speaker", "place", "since", "until")
 SORTS: tuple[Sort, ...] = get_args(Sort)
 BULK = ("pin", "share", "archive", "forget")
+# What is done to several that are not in use.
+AWAY = {
+    "archived": ("restore", "forget"),
+    "superseded": ("restore", "forget"),
+    "deleted": ("restore",),
+}
 MOST_SUGGESTED = 200
 
 
@@ -41,7 +47,7 @@ def show(asked: Asked) -> Answer:
             "sort": sort,
             "choices": KEPT.of(asked.service, "choices", lambda: _choices(asked)),
             "sorts": SORTS,
-            "bulk": BULK,
+            "bulk": AWAY.get(chosen.get("state", ""), BULK),
         },
     )
 
@@ -66,7 +72,7 @@ VIEW = View(
     "memories",
     PATH,
     show,
-    actions={"/undo": undo, **{f"{PATH}/{name}": changer(name) for name in BULK}},
+    actions={"/undo": undo, **{f"{PATH}/{name}": changer(name) for name in ("restore", *BULK)}},
 )
 
 
@@ -107,7 +113,8 @@ def search(asked: Asked) -> Answer:
         {
             "question": question,
             "answer": answer,
-            "sure": [one for one in found if not one.hit.weak],
+            "sure": [one for one in found if not (one.hit.weak or one.hit.is_turn)],
+            "said": [one for one in found if one.hit.is_turn and not one.hit.weak],
             "weak": [one for one in found if one.hit.weak],
             "left_out": asked.service.left_out(question, LEFT_OUT),
             "has_more": not is_long and len(found) >= FEW,

@@ -15,6 +15,7 @@ from kinmem.upkeep.ageing import Vitals, vitals_of
 from kinmem.upkeep.lifecycle import Forecast, foreseen, was_told
 from kinmem.web.drawings import HEIGHT, WIDTH, Line, line
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
+from kinmem.web.views import talks
 from kinmem.web.views.actions import changer, edit, save
 
 PATH = "/memory/{id}"
@@ -86,11 +87,13 @@ def show(asked: Asked) -> Answer:
 
 
 def _turn(asked: Asked, id: str) -> Answer:
-    """Show a message of a conversation that no memory was learned from."""
+    """Show a message of a conversation, and what was learned from its turn."""
     message = asked.service.store.transcript.messages([id]).get(id)
     if message is None:
         raise MemoryNotFound(id)
-    return Shown("message.html", {"message": message})
+    became = asked.service.became(message.session).get(message.turn, ())
+    around = talks.place_of(asked, message)
+    return Shown("message.html", {"message": message, "became": became, "around": around})
 
 
 def _life(asked: Asked, id: str) -> tuple[Vitals | None, Forecast | None]:
@@ -184,7 +187,12 @@ VIEW = View(
 
 
 # Fields that only follow from other changes.
-UNTOLD = frozenset({"content_hash", "content_updated_at", "evidence", "language", "state_at"})
+UNTOLD = frozenset(
+    {
+        *("content_hash", "content_updated_at", "evidence", "language"),
+        *("deleted_at", "linked_at", "scored_at", "state_at", "tagged_at"),
+    }
+)
 TEXTS = frozenset({"content", "source_context"})
 WORD = re.compile(r"\s+|\w+|[^\w\s]")
 # Words of both texts beyond which they are shown one below the other: comparing takes long.
@@ -245,7 +253,7 @@ def told(value: Any) -> str | None:
         return None
     if isinstance(value, list | tuple):
         return ", ".join(str(one["id"]) if isinstance(one, dict) else str(one) for one in value)
-    if isinstance(value, float):
+    if isinstance(value, bool | float):
         return f"{value:g}"
     if isinstance(value, datetime):
         return value.isoformat(timespec="minutes")

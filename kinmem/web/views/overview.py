@@ -1,5 +1,6 @@
 """The first page: how much is remembered, how it grows, whether all is well, and what waits."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from typing import NamedTuple
@@ -72,12 +73,13 @@ def _growth(days: Mapping[str, int], today: date) -> Growth | None:
 
 
 def _waiting(stats: Stats, review: Review | None) -> list[Waiting]:
-    """Return what waits for a person; duplicates as far as a review has looked for them."""
-    issues = review.issues if review else []
-    duplicates = sum(issue.type == "duplicate" for issue in issues)
+    """Return what waits for a person, as far as a review has looked for it: it finds more
+    contradictions than were noticed when they were told."""
+    issues = Counter(issue.type for issue in review.issues) if review else Counter()
+    conflicts = max(stats.conversations["conflicts"], issues["contradiction"])
     found = [
-        Waiting("conflicts", stats.conversations["conflicts"], "/review"),
-        Waiting("duplicates", duplicates, "/review"),
+        Waiting("conflicts", conflicts, "/review"),
+        Waiting("duplicates", issues["duplicate"], "/review"),
         Waiting("quarantined", stats.counts["state"].get("quarantined", 0), "/review"),
         Waiting("parked", stats.conversations["parked"], "/review"),
     ]

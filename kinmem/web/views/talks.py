@@ -54,6 +54,7 @@ def one(asked: Asked) -> Answer:
         {
             "session": name,
             "turns": turns[(at - 1) * TURNS_A_PAGE : at * TURNS_A_PAGE],
+            "first": (at - 1) * TURNS_A_PAGE,
             "many": len(turns),
             "learned": len({memory.id for turn in turns for memory in turn.became}),
             "place": next((m.place for turn in turns for m in turn.messages if m.place), None),
@@ -64,6 +65,14 @@ def one(asked: Asked) -> Answer:
             "short": SHORT,
         },
     )
+
+
+def place_of(asked: Asked, message: Message) -> str:
+    """Return the address of its turn within the conversation."""
+    turns = list(dict.fromkeys(one.turn for one in asked.service.turns(message.session)))
+    number = turns.index(message.turn) + 1
+    page = -(-number // TURNS_A_PAGE)
+    return f"{address(ONE, name=message.session, page=page)}#turn-{number}"
 
 
 def _turns(asked: Asked, session: str) -> list[Turn]:
