@@ -33,9 +33,9 @@ from kinmem.upkeep.background import Background, LongCalls, Work
 from kinmem.upkeep.cycle import Cycle, Outbox
 from kinmem.upkeep.embed import Indexing, Transcribe
 from kinmem.upkeep.entities_and_tags import tag_these
-from kinmem.upkeep.pipeline import Upkeep
+from kinmem.upkeep.pipeline import Schedule, Upkeep
 from kinmem.upkeep.reviewing import Reviewer
-from kinmem.upkeep.steps import Budget, Schedule
+from kinmem.upkeep.steps import Budget
 from kinmem.upkeep.summarize_memories import summarize_these
 from kinmem.validation import Border
 

@@ -13,17 +13,17 @@ from kinmem.models import Curve, Filters, Living, Memory, Place, State, Tier, Ti
 from kinmem.models.retention import fading, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings, Prune
 from kinmem.store.base import Jobs, Store
-from kinmem.upkeep.daily import (
+from kinmem.upkeep.lifecycle import BY_UPKEEP, from_person, was_told
+from kinmem.upkeep.steps import (
     SETTLED,
     TOGETHER,
+    Budget,
     Calendar,
     change_all,
     is_undone,
     known_living,
     once_a_day,
 )
-from kinmem.upkeep.lifecycle import BY_UPKEEP, from_person, was_told
-from kinmem.upkeep.steps import Budget
 
 # Least change of a priority that is written: it sinks a little every day.
 NOTICED = 0.01

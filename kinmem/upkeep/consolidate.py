@@ -25,10 +25,9 @@ from kinmem.settings import Settings
 from kinmem.store.base import Jobs, Store
 from kinmem.text import folded
 from kinmem.upkeep.candidates import Candidates
-from kinmem.upkeep.daily import change_all
 from kinmem.upkeep.groups import Group, day_of, weightiest
 from kinmem.upkeep.merge import Merge, Wording, fits, stated
-from kinmem.upkeep.steps import UNLIMITED, Budget
+from kinmem.upkeep.steps import UNLIMITED, Budget, change_all
 from kinmem.validation import checked_subject
 
 logger = logging.getLogger(__name__)

@@ -24,13 +24,12 @@ from kinmem.models import Progress
 from kinmem.models.turns import Batch, Run
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.upkeep.pipeline import Upkeep
+from kinmem.upkeep.pipeline import Schedule, Upkeep
 from kinmem.upkeep.steps import (
     NAMES,
     Budget,
     Lease,
     Report,
-    Schedule,
     Step,
     StepName,
     Work,
@@ -134,7 +133,7 @@ def _tries(turn: Turn) -> int:
 
 JOB = "cycle"
 # Time since the start, or since the last upkeep, after which the memories are tended even if
-# nothing is said. A command has ended by then. Daily work is done once a day, see upkeep/daily.
+# nothing is said. A command has ended by then. Daily work is done once a day, see once_a_day.
 PAUSE = timedelta(minutes=10)
 # Age at which no session is resumed any more, so the record of what it was shown may be deleted.
 SHOWN = timedelta(days=30)

@@ -15,8 +15,7 @@ from kinmem.models import Event, Fate, Living, Memory, State
 from kinmem.models.retention import Fading, fading, last_used, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
-from kinmem.upkeep.daily import TOGETHER, is_believed, is_undone, known_living
-from kinmem.upkeep.steps import Budget
+from kinmem.upkeep.steps import TOGETHER, Budget, is_believed, is_undone, known_living
 
 # Before everything.
 EVER = datetime(1, 1, 2, tzinfo=UTC)

@@ -1,5 +1,5 @@
-"""The sleep cycle, which improves a Kin's memories: its steps as a table, and what they work
-with."""
+"""The sleep cycle, which improves a Kin's memories: its steps as a table, what they work with, and
+which of them are left in a night."""
 
 from collections import Counter
 from datetime import timedelta
@@ -10,14 +10,14 @@ from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
-from kinmem.store.base import Store
+from kinmem.store.base import Jobs, Store
 from kinmem.upkeep.ageing import drop_turns, prune, purge, recalibrate, tier
 from kinmem.upkeep.consolidate import consolidate, everywhere
 from kinmem.upkeep.entities_and_tags import entities, tag
 from kinmem.upkeep.join import compress, join
 from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.link import link
-from kinmem.upkeep.steps import Budget, Step, Work
+from kinmem.upkeep.steps import NAMES, Budget, Step, StepName, Work
 from kinmem.upkeep.summarize_memories import summarize
 
 
@@ -46,7 +46,7 @@ class Upkeep:
 
         The backup of the day comes first, then new material, then what is made of it, then what
         follows from time and use; erasing comes last. Steps that read all memories run once a day
-        (upkeep/daily). For `without_model`, see _consolidate.
+        (steps.once_a_day). For `without_model`, see _consolidate.
         """
         store, clock, naming = self._store, self._clock, self._naming
         return [
@@ -97,3 +97,49 @@ class Upkeep:
             consolidate(*with_all, model, settings, clock, counts, budget, self._naming)
         if settings.upkeep.compress if without_model is None else without_model:
             compress(*with_all, settings, clock, counts, budget, self._naming)
+
+
+# The mark of when the night began; with a step behind it, of the night in which that was last done.
+MARK = "sleep"
+
+
+class Schedule:
+    """Which steps of the current night are left.
+
+    A night is named by the second it began. Each step records the night in which it was last done,
+    so that after a process was killed the next one continues with what is left.
+    """
+
+    def __init__(self, jobs: Jobs, minutes: int, clock: Clock) -> None:
+        """`minutes` from one night to the next; 0: no nights."""
+        self._jobs = jobs
+        self._length = timedelta(minutes=minutes)
+        self._clock = clock
+
+    def left(self) -> list[StepName]:
+        """Return the steps to be done now; a new night begins when the last is over.
+
+        A night that began in the future was begun by a wrong clock, and counts as over.
+        """
+        if not self._length:
+            return []
+        began = self._jobs.mark(MARK)
+        if not 0 <= self._now - began < self._length.total_seconds():
+            return list(NAMES)
+        return [name for name in NAMES if self._jobs.mark(_mark(name)) != began]
+
+    def begin(self) -> None:
+        """Begin a night: all of its steps are left."""
+        self._jobs.set_mark(MARK, self._now)
+
+    def done(self, step: StepName) -> None:
+        """Record that the step was done in the current night, successfully or not."""
+        self._jobs.set_mark(_mark(step), self._jobs.mark(MARK))
+
+    @property
+    def _now(self) -> int:
+        return int(self._clock().timestamp())
+
+
+def _mark(step: StepName) -> str:
+    return f"{MARK} {step}"
