@@ -28,7 +28,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from kinmem.cli import main
 from kinmem.cli.serve import Services
 from kinmem.http.connection_limits import ANSWERS
-from kinmem.http.telemetry import without_contents
+from kinmem.http.metrics import without_contents
 from kinmem.http.tokens import tokens_of
 from kinmem.service import Service
 from kinmem.settings import load

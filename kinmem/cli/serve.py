@@ -17,12 +17,11 @@ from kinmem import __version__
 from kinmem.errors import StoreError
 from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import SocketServer, serve_local
-from kinmem.http.telemetry import log_to_stderr
 from kinmem.http.workers import attend
 from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
-from kinmem.settings.heap import share_arenas
+from kinmem.settings.process import log_to_stderr, share_arenas
 from kinmem.settings.trust import warnings
 
 if TYPE_CHECKING:
@@ -99,9 +98,8 @@ def _serve_http(services: "Services") -> NoReturn:
 
 def _http_app(services: "Services", tokens: "Tokens", meters: "Meters | None") -> "Served":
     from kinmem.http.lanes import Lanes
-    from kinmem.http.metrics import CountedCalls, probes
+    from kinmem.http.metrics import CountedCalls, probes, send_traces
     from kinmem.http.server import Served, bearer_of
-    from kinmem.http.telemetry import send_traces
     from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.http_app import build_app
     from kinmem.mcp.protocol import build

@@ -1,13 +1,17 @@
 """What those are told who run the server: does it live, may it be sent requests, and for Prometheus
-how many requests and calls, how long they took, how they ended.
+how many requests and calls, how long they took, how they ended; and traces.
 
 Labels are from fixed lists: never a Kin, a token, an id or a text. Without the extra kinmem[otel]
 nothing is counted but the calls that are being answered.
+
+Traces are for OpenTelemetry: a span for each call, sent where OTEL_EXPORTER_OTLP_ENDPOINT says. The
+SDK of MCP makes the spans. What they would say of contents, in messages of errors, is left out.
 """
 
+import logging
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from importlib.util import find_spec
 from shutil import rmtree
@@ -27,7 +31,11 @@ from kinmem.http.refusals import refusal
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExporter
 
+
+logger = logging.getLogger(__name__)
 
 ROUTES = ("/mcp", "/sse", "/messages", "/api", "/healthz", "/readyz", "/health", "/metrics")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
@@ -205,3 +213,70 @@ def probes(check: Callable[[], None], meters: Meters | None) -> list[Route]:
 
 async def _alive(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
+
+
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+# What a span may tell; of tools, the names of our own.
+ATTRIBUTES = (
+    *("mcp.method.name", "mcp.protocol.version", "gen_ai.operation.name", "gen_ai.tool.name"),
+    *("error.type", "rpc.response.status_code"),
+)
+
+
+def send_traces(version: str, tools: Collection[str]) -> None:
+    """Send the spans of this process from now on, if the environment says where to; of tools, these
+    are named. Not before a
+    worker is forked: spans are sent by a thread."""
+    if not any(os.environ.get(name) for name in ENDPOINTS):
+        return
+    if find_spec("opentelemetry.exporter") is None or find_spec("opentelemetry.sdk") is None:
+        logger.warning("no traces are sent: they need the extra, pip install 'kinmem[otel]'")
+        return
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    about = {"service.name": "kinmem", "service.version": version}
+    provider = TracerProvider(resource=Resource.create(about))
+    provider.add_span_processor(BatchSpanProcessor(without_contents(OTLPSpanExporter(), tools)))
+    trace.set_tracer_provider(provider)
+
+
+def without_contents(exporter: "SpanExporter", tools: Collection[str]) -> "SpanExporter":
+    """Return the exporter behind one that leaves out what errors say."""
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+    from opentelemetry.trace import Status
+
+    def bare(span: "ReadableSpan") -> "ReadableSpan":
+        tool = (span.attributes or {}).get("gen_ai.tool.name")
+        is_known = tool is None or str(tool) in tools
+        kept = {k: v for k, v in (span.attributes or {}).items() if k in ATTRIBUTES}
+        if not is_known:
+            kept.pop("gen_ai.tool.name", None)
+        return ReadableSpan(
+            name=span.name if is_known else str(kept.get("mcp.method.name", "call")),
+            context=span.context,
+            parent=span.parent,
+            resource=span.resource,
+            attributes=kept,
+            kind=span.kind,
+            instrumentation_scope=span.instrumentation_scope,
+            status=Status(span.status.status_code),
+            start_time=span.start_time,
+            end_time=span.end_time,
+        )
+
+    class WithoutContents(SpanExporter):
+        def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+            return exporter.export([bare(span) for span in spans])
+
+        def shutdown(self) -> None:
+            exporter.shutdown()
+
+        def force_flush(self, timeout_millis: int = 30000) -> bool:
+            return exporter.force_flush(timeout_millis)
+
+    return WithoutContents()

@@ -20,7 +20,7 @@ from kinmem.llm.model_files import Files, check_shipped
 from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vector, Vectors
-from kinmem.settings.heap import give_back
+from kinmem.settings.process import give_back
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

@@ -12,8 +12,8 @@ from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.errors import KinmemError, ModelError
-from kinmem.settings.heap import give_back
 from kinmem.settings.memory_settings import Prune
+from kinmem.settings.process import give_back
 from kinmem.store.base import Store
 from kinmem.upkeep.ageing import purge
 from kinmem.upkeep.cycle import Cycle

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import State, Vector
-from kinmem.settings.heap import give_back
+from kinmem.settings.process import give_back
 from kinmem.store.sql.damage import Row
 from kinmem.store.sql.database import Bindings, embedder_of, state_of
 from kinmem.store.sql.finding import APART, Beside, Near
