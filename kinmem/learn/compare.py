@@ -188,6 +188,7 @@ class Compare:
         told_in: str | None = None,
         message: str | None = None,
         most: int = MOST_JUDGED,
+        ends_nothing: bool = False,
     ) -> Verdict:
         """Stage 5: return what is to become of a new memory beside its neighbours; see reconcile.
 
@@ -195,7 +196,8 @@ class Compare:
         superfluous, since others may take theirs back; and unless it `is_given` by a caller, only
         one that as many can see. What was told in one project (`told_in`) is not compared with
         what belongs to another, even if it holds everywhere itself. `message` is what it was said
-        in; None if a caller gave it.
+        in; None if a caller gave it. If it `ends_nothing`, a person is asked about what it
+        contradicts.
         """
         known = [*neighbours, *self._corrected(updates, neighbours)]
         place = new.place or told_in
@@ -204,7 +206,7 @@ class Compare:
         shown = self._to_judge(new, known, most)
         known = self._comparable(known, shown, updates)
         judged = self._judge(new, shown, now, message) if self._relating else None
-        mode = self._settings.conflict_mode
+        mode = "ask" if ends_nothing else self._settings.conflict_mode
         while True:
             verdict = reconcile(new, known, self.ladder, mode, now, updates, judged)
             if isinstance(verdict, Outdated):

@@ -35,9 +35,10 @@ from kinmem.learn.worth_keeping import (
 )
 from kinmem.llm.base import Judge
 from kinmem.llm.naming import Naming
+from kinmem.llm.relating import LONGEST
 from kinmem.models import CATEGORIES, ROLES, Entity, Note
 from kinmem.models.turns import Message
-from kinmem.text import asks, count_content_words
+from kinmem.text import asks, count_content_words, words
 
 # Characters at the end of the message before: a question comes last.
 LOOKED_AT = 800
@@ -47,6 +48,10 @@ QUESTION = 120
 CONTEXT = 160
 # Characters after which a new note begins; embedders read about 800 at once.
 LONG = 600
+# Kinds of what a program writes.
+OUTPUT = frozenset({"error", "log", "table", "paste"})
+# Confidence in what is learned only because it changes what is stored.
+DOUBTFUL = 0.5
 # Characters between two sentences of a person's turn that are kept with them.
 BRIDGED = 80
 
@@ -105,8 +110,31 @@ def _notes(
     parts = Prose(message.text).statements
     question = _asked(last) if last and last.who != message.who else None
     talk = Talk(message, parts, last, question, names, Prose(message.text).unkept, is_introduced)
-    for group in _groups(list(worth_keeping(talk, judge)), talk):
+    groups = list(_groups(list(worth_keeping(talk, judge)), talk))
+    for group in groups:
         yield _note(talk, group, zone, judge)
+    if not groups and judge is not None and (said := _said_at_all(talk, judge)):
+        yield replace(_note(talk, said, zone, judge), only_as_change=True)
+
+
+def _said_at_all(talk: Talk, judge: Judge) -> list[KeptSentence]:
+    """Return what an assistant's user says in a message of which nothing is worth learning by
+    itself: "Which box do I tick, now that I have left the party?" may change what is stored."""
+    if not talk.parts or talk.unkept or talk.among_people:
+        return []
+    if any(Wording(part.text).is_quotation for part in talk.parts):
+        return []
+    said = [
+        KeptSentence(part, at, "fact", DOUBTFUL, is_order=True)
+        for at, part in enumerate(talk.parts)
+    ]
+    start, end = said[0].statement.start, said[-1].statement.end
+    text = talk.message.text[start:end]
+    if len(text) > LONGEST or not words(text):
+        return []
+    whole = Sentence(Statement(text, start), Setting())
+    [judgement] = judgements([whole], talk.message, talk.last, judge)
+    return [] if judgement.kind in OUTPUT else said
 
 
 def _of_program(

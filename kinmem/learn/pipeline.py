@@ -21,7 +21,7 @@ from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.edit import Correction
 from kinmem.learn.extract import by_its_speaker, extract
-from kinmem.learn.reconcile import Keep, Neighbour, Outdated
+from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated
 from kinmem.learn.screen import Gate, Screen
 from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
@@ -105,6 +105,8 @@ class Unsettled:
 
 # Outcomes that the counts of a turn name otherwise.
 COUNTED = {"duplicate_of": "duplicate", "merged_into": "merged"}
+# What becomes of a message that is worth learning only as a change, and is none.
+CHANGES_NOTHING = Stored("refused", reason="it changes nothing that is stored")
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,11 @@ class Learn:
         outcomes = self._learn(drafted, source)  # 4 to 6
         if outcomes is None:
             return Counter()
-        counts = Counter(COUNTED.get(outcome.status, outcome.status) for outcome in outcomes)
+        counts = Counter(
+            COUNTED.get(outcome.status, outcome.status)
+            for outcome in outcomes
+            if outcome is not CHANGES_NOTHING
+        )
         return +(counts + Counter(echo=screened.echoes))
 
     def settle(self, vectors: Mapping[str, Vector]) -> None:
@@ -334,7 +340,10 @@ class Learn:
             told_in=source.project,
             message=source.message_of(note),
             most=most,
+            ends_nothing=note.only_as_change,
         )
+        if note.only_as_change and not isinstance(verdict, Flag):
+            return CHANGES_NOTHING
         if isinstance(verdict, Outdated):
             known = self._compare.ended_before(candidate)
             if known is not None:

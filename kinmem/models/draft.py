@@ -84,6 +84,8 @@ class Note:
     updates: str | None = None
     """Id of the memory that it replaces according to a model; ignored unless the Kin owns that
     memory."""
+    only_as_change: bool = False
+    """Whether it is worth keeping only if it changes what is stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,44 @@ def test_ordinary_text_is_not(gate: Gate) -> None:
     assert sum(gate.why(text) is not None for text in plain) <= 0.04 * len(plain)
 
 
+VAULT = "Secrets are kept in HashiCorp Vault."
+CHANGED = (
+    "Don't add a Vault sidecar to the new chart, there's nothing left for it to talk to. Look at"
+    " how `orders` mounts its secret from AWS Secrets Manager and copy that."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "doubted"),
+    [
+        (CHANGED, True),
+        ("Add a Vault sidecar to the new chart as in `orders`, please.", False),
+        ("Which of our charts have a Vault sidecar?", False),
+    ],
+)
+def test_of_a_task_only_what_changes_what_is_stored_is_learned(
+    service: Service, said: str, doubted: bool
+) -> None:
+    known = service.memorize(VAULT).id
+    service.record_turn("s", said, "Done.")
+
+    service.sleep(["learn"])
+
+    memories = service.list_memories().memories
+    assert [one.content for one in memories if one.id != known] == [said] * doubted
+    assert all(one.state == State.ACTIVE for one in memories)
+    asked = [one for one in service.review_memories().issues if one.type == "contradiction"]
+    assert len(asked) == doubted
+
+
+def test_what_is_not_to_be_kept_is_no_change_either(service: Service) -> None:
+    service.memorize(VAULT)
+    service.record_turn("s", f"Don't remember this: {CHANGED}", "Done.")
+    service.sleep(["learn"])
+
+    assert len(service.list_memories().memories) == 1
+
+
 @pytest.mark.parametrize("judge", ["on", "off"])
 def test_the_ends_of_a_long_message_are_learned(
     service_of: Callable[..., Service], judge: str
