@@ -23,7 +23,7 @@ SAID = f"The deploy key is {CANARY} as of today."
 CHECKED = {
     *("category", "scope", "channel", "importance", "occurred_at", "expires", "confidence"),
     *("place", "updates", "quarantine", "entities", "relations", "data", "source", "trusted"),
-    "at",
+    *("at", "only_as_change"),
 }
 # Columns in kinmem's own words (ids, times, names of kinds and states): nothing that a caller says.
 OWN_WORDS = """
