@@ -244,8 +244,18 @@ def _language(found: Collection[str]) -> str:
     return max(STOP_WORDS, key=lambda code: len(STOP_WORDS[code] & distinct))
 
 
-# How people call the place at hand, looked for in the languages that the text may be in. Chinese is
-# known by its characters.
+def languages_of(text: str) -> set[str]:
+    """Return the codes of the languages that the text may be in: those whose stop words explain
+    most of it. Chinese is known by its characters."""
+    if UNSPACED.search(text):
+        return {"zh"}
+    found = set(words(text))
+    explained = {code: len(stop & found) for code, stop in STOP_WORDS.items()}
+    most = max(explained.values())
+    return {code for code, count in explained.items() if count == most}
+
+
+# How people call the place at hand, looked for in the languages that the text may be in.
 HERE = {
     "en": late(r"\b(?:here|this (?:repo(?:sitory)?|project|codebase))\b", re.IGNORECASE),
     "de": late(r"\b(?:hier|diese[mns] (?:repo(?:sitory)?|projekt))\b", re.IGNORECASE),
@@ -263,12 +273,9 @@ ALSO_FRENCH = {"de", "it"}
 
 def says_here(text: str) -> bool:
     """Return whether a text is about the place at hand, by its words."""
-    found = set(words(text))
-    explained = {code: len(stop & found) for code, stop in STOP_WORDS.items() if code in HERE}
-    most = max(explained.values())
-    may_be = {code for code in HERE if explained.get(code, most) == most}
+    may_be = languages_of(text)
     may_be -= ALSO_FRENCH if "fr" in may_be else set()
-    return any(HERE[code].search(text) for code in may_be)
+    return any(HERE[code].search(text) for code in may_be if code in HERE)
 
 
 @lru_cache(maxsize=4096)

@@ -288,7 +288,7 @@ def project_of(
         return named
     if belongs(category, content, subject):
         return None if _is_of_life(content, category, embedder) else place
-    return place if _is_of_work(content, category, embedder) else None
+    return place if _is_of_work(content, category, subject, embedder) else None
 
 
 def belongs(category: str, content: str, subject: str | None = None) -> bool:
@@ -309,12 +309,18 @@ def _is_of_life(content: str, category: str | None, embedder: Embedder | None) -
     return chance is not None and chance >= LIFE
 
 
-def _is_of_work(content: str, category: str | None, embedder: Embedder | None) -> bool:
-    """Return whether somebody says how they work on this project: "I write migrations by hand".
-    Who they are and what they like holds everywhere, unless they say "here"."""
-    if not OF_ME.search(content) or OF_BEING.search(content) or OF_TALK.search(content):
+def _is_of_work(
+    content: str, category: str | None, subject: str | None, embedder: Embedder | None
+) -> bool:
+    """Return whether it surely says how somebody works on this project ("I write migrations by
+    hand") or what is wanted of a part of it ("the backend uses poetry, never call pip"). Who they
+    are and what they like holds everywhere, unless they say "here"."""
+    if OF_BEING.search(content) or OF_TALK.search(content):
         return False
-    if category in ("preference", "relationship") and not says_here(content):
+    if OF_ME.search(content):
+        if category in ("preference", "relationship") and not says_here(content):
+            return False
+    elif category != "preference" or subject is None:
         return False
     chance = _chance_of_life(content, embedder)
     return chance is not None and chance < WORK

@@ -17,7 +17,7 @@ from kinmem.errors import ModelError
 from kinmem.language import Clash, Pair, claim
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import Entity, EntityType
-from kinmem.text import count_content_words, words
+from kinmem.text import count_content_words, languages_of, words
 
 logger = logging.getLogger(__name__)
 
@@ -132,18 +132,21 @@ class Relating:
         """Return the chance that the new statement says no more and no less than the known one.
 
         It is 0 if the new one has an exact part that the known one lacks (language/same/exact.py),
-        or names persons in another order: who reviews whose work?
+        or names persons in another order: who reviews whose work? It is at most ALIKE in two
+        languages, where the judge takes "je me couche à six heures" for "I get up at six", and
+        without a word in common.
         """
-        chance, named = self.likeness(known, new), cache(self._named)
-        if chance < PERHAPS_SAME or not Pair(known, new).known_holds_all(
-            lambda text: _must_stand(named(text))
-        ):
+        chance, named, pair = self.likeness(known, new), cache(self._named), Pair(known, new)
+        if chance < PERHAPS_SAME or not pair.known_holds_all(lambda text: _must_stand(named(text))):
             return 0.0
         ours, theirs = _persons(named(known)), _persons(named(new))
         if [one for one in ours if one in theirs] != [one for one in theirs if one in ours]:
             return 0.0
         is_short = min(count_content_words(known), count_content_words(new)) < SHORT
-        return min(chance, ALIKE) if is_short and chance < SAME_OF_SHORT else chance
+        of_one_language = not languages_of(known).isdisjoint(languages_of(new))
+        if (is_short and chance < SAME_OF_SHORT) or not (of_one_language and pair.shares_words):
+            return min(chance, ALIKE)
+        return chance
 
     def likeness(self, one: str, other: str) -> float:
         """Return the judge's chance that both are the same: the mean of the log odds of both

@@ -82,6 +82,23 @@ def test_only_what_is_exact_stands_above_the_judge(service, clock, known, new):
     assert (other == first) is (new == new.replace("39", "49").replace("40", "50"))
 
 
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("I get up at six", "je me couche à six heures"),
+        ("In summer we eat at eight", "en verano abrimos a las 8"),
+        ("Backups run every night", "les sauvegardes sont testées chaque nuit"),
+        ("My uncle keeps bees behind the garage.", "Hinter der Garage hält mein Onkel Bienen."),
+    ],
+)
+def test_in_two_languages_both_are_kept_and_a_review_lists_them(service, clock, known, new):
+    assert len(set(told(service, clock, known, new))) == 2
+    service.sleep()
+
+    assert {one.content for one in service.list_memories().memories} == {known, new}
+    assert [one.type for one in service.review_memories().issues] == ["duplicate"]
+
+
 def test_without_the_judge_both_are_kept(service_of: Callable[..., Service], clock):
     service = service_of("ana", KINMEM_JUDGE="off")
     known, again = told(service, clock, *SAME)

@@ -93,6 +93,24 @@ def test_of_a_task_only_what_changes_what_is_stored_is_learned(
     assert len(asked) == doubted
 
 
+@pytest.mark.parametrize(
+    ("said", "learned"),
+    [
+        ("The vet said Bruno can't have chicken any more, kidney thing", True),
+        ("医生说我以后不能再吃布洛芬了", True),
+        ("the customer said his invoice was wrong", False),
+        ("Tom said we might move to Kafka", False),
+    ],
+)
+def test_of_what_others_say_only_facts_are_learned(
+    service: Service, said: str, learned: bool
+) -> None:
+    service.record_turn("s", said, "I see.")
+    service.sleep(["learn"])
+
+    assert [one.content for one in service.list_memories().memories] == [said] * learned
+
+
 def test_what_is_not_to_be_kept_is_no_change_either(service: Service) -> None:
     service.memorize(VAULT)
     service.record_turn("s", f"Don't remember this: {CHANGED}", "Done.")
