@@ -317,3 +317,18 @@ def test_what_a_change_is_about_is_asked_and_no_other_memory_of_the_same_life(se
     )
 
     assert {one.older for one in service.store.decisions.conflicts()} == {changed}
+
+
+def test_an_undone_edit_doubts_no_memory_in_both_directions(service, clock):
+    older, newer = told(
+        service,
+        clock,
+        "Lotta's cello teacher is Herr Baumgartner",
+        "Herr Baumgartner moved his studio to Ulm",
+    )
+    service.update_memory(older, content="Lotta's cello teacher is Frau Winkler")
+    service.undo()
+
+    found = service.store.decisions.conflicts()
+
+    assert [(one.newer, one.older) for one in found] == [(newer, older)]

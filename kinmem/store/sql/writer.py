@@ -291,13 +291,17 @@ def _insert_parents(
 def _insert_conflicts(
     db: Transaction, conflicts: Sequence[Conflict], stands: Mapping[str, str], at: datetime
 ) -> None:
+    """Record two memories once, whichever of them a later change makes the newer one."""
     for one in conflicts:
         newer, older = stands.get(one.newer, one.newer), stands.get(one.older, one.older)
         if newer != older:
             db.run(
                 "INSERT INTO conflicts (newer, older, kind, mode, status, reason, at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (newer, older) DO NOTHING",
-                (newer, older, one.kind, one.mode, one.status, one.reason, time_text(one.at or at)),
+                " SELECT ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM conflicts"
+                " WHERE newer = ? AND older = ? AND status = 'open')"
+                " ON CONFLICT (newer, older) DO NOTHING",
+                (newer, older, one.kind, one.mode, one.status, one.reason)
+                + (time_text(one.at or at), older, newer),
             )
 
 
