@@ -29,11 +29,12 @@ from kinmem.http.tokens import Bearer
 from kinmem.models.links import Link
 from kinmem.service import Service
 from kinmem.web.routes import SEGMENTS, web_routes
-from kinmem.web.views import VIEWS
+from kinmem.web.views import VIEWS, review_queue
 
 MEMORIES, SHORT = 10_000, 500
 LINKS = 5_000
 TURNS, SETTLING_SECONDS = 20, 120.0
+REVIEWING_SECONDS = 600.0
 ROUNDS = 40
 MOST_TIMES, LEAST_FRAMES = 10.0, 20.0
 MS = 1000.0
@@ -124,6 +125,7 @@ def _first_bytes(
     assert session is not None
     cookie = f"{sessions.cookie}={session.key}"
     one = kin.list_memories(limit=1).memories[0].id
+    review_queue.REVIEWS.latest(kin, REVIEWING_SECONDS)
     rows: list[Row] = []
     targets: list[Target] = []
     bare = Asking(bare_port, "")

@@ -160,10 +160,10 @@ def test_what_was_said_stands_apart_from_what_is_remembered(site: Site) -> None:
     """A message tells what became of its turn, and leads to it in its conversation."""
     service = site.service
     for number in range(31):
-        service.record_turn("talk of today", f"Hm, {number}?", "Well.")
-    service.record_turn("talk of today", "The harp needs new strings in May.", "Noted.")
+        service.record_turn("talk of the harp", f"Hm, {number}?", "Well.")
+    service.record_turn("talk of the harp", "The harp needs new strings in May.", "Noted.")
     assert service.settle(60)
-    messages = service.turns("talk of today")
+    messages = service.turns("talk of the harp")
     said = next(one for one in messages if "harp" in one.text)
     with site.client() as client:
         page = client.get(f"/memory/turn:{said.id}").text
@@ -173,7 +173,7 @@ def test_what_was_said_stands_apart_from_what_is_remembered(site: Site) -> None:
         hm = client.get(f"/memory/turn:{messages[0].id}").text
 
     assert f'id="{around[2]}"' in talk and "new strings" in talk
-    became = service.became("talk of today").get(said.turn, ())
+    became = service.became("talk of the harp").get(said.turn, ())
     assert became and all(f'href="/memory/{memory.id}"' in page for memory in became)
     assert "no memory was learned from it" in hm and "no memory was learned from it" not in page
 
