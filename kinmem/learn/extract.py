@@ -6,10 +6,11 @@ context. What assistants and tools say is context, never fact. worth_keeping.py 
 sentences are kept; benchmarks/talk.py and replay.py measure the result.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 
+from kinmem.errors import ModelError
 from kinmem.language import (
     Dates,
     Prose,
@@ -33,7 +34,7 @@ from kinmem.learn.worth_keeping import (
     kept,
     worth_keeping,
 )
-from kinmem.llm.base import Judge
+from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming
 from kinmem.llm.relating import LONGEST
 from kinmem.models import CATEGORIES, ROLES, Entity, Note
@@ -57,12 +58,17 @@ BRIDGED = 80
 
 
 def extract(
-    turn: Sequence[Message], before: Sequence[Message], zone: tzinfo, judge: Judge | None = None
+    turn: Sequence[Message],
+    before: Sequence[Message],
+    zone: tzinfo,
+    judge: Judge | None = None,
+    embedder: Embedder | None = None,
 ) -> list[Note]:
     """Return what the people of a turn say that will matter later, in order; usually none or one.
 
     `before` is what was said last in the session, oldest first. Relative dates are read in `zone`.
-    Without a `judge`, or if it fails, rules decide alone.
+    Without a `judge`, or if it fails, rules decide alone; the same holds of a weekday without an
+    `embedder` that tells a day to come from one of every week.
     """
     heard = [by_its_speaker(message, judge) for message in turn]
     speakers = (message.speaker for message in (*before, *heard))
@@ -71,9 +77,30 @@ def extract(
     last = before[-1] if before else None
     for message, own in zip(turn, heard, strict=True):
         if message.role == "user":
-            notes += _notes(own, last, names, zone, judge, is_introduced=own is not message)
+            notes += _notes(own, last, names, judge, is_introduced=own is not message)
         last = own
-    return notes
+    return [replace(note, source_context=_dated(note, zone, embedder)) for note in notes]
+
+
+def _dated(note: Note, zone: tzinfo, embedder: Embedder | None) -> str | None:
+    """Return its source context with the dates that its words mean."""
+    if not isinstance(note.occurred_at, datetime):
+        return note.source_context
+    said = note.occurred_at.astimezone(zone)
+    try:
+        dates = Dates(note.content, said, happens_once(embedder)).relative
+    except ModelError:
+        dates = Dates(note.content, said).relative
+    named = [f"{each.phrase}: {each.date}" for each in dates]
+    return " | ".join([*filter(None, [note.source_context]), *named]) or None
+
+
+def happens_once(embedder: Embedder | None) -> Callable[[str], float] | None:
+    """Return what tells a day to come from one of every week, if the embedder has learned that."""
+    probe = embedder.calibration.once if embedder is not None else None
+    if embedder is None or probe is None:
+        return None
+    return lambda said: probe.chance(embedder.embed([said])[0])
 
 
 def by_its_speaker(message: Message, judge: Judge | None) -> Message:
@@ -98,23 +125,22 @@ def _notes(
     message: Message,
     last: Message | None,
     names: frozenset[str],
-    zone: tzinfo,
     judge: Judge | None,
     *,
     is_introduced: bool,
 ) -> Iterator[Note]:
     """Yield what is worth keeping of one message."""
     if (texts := Prose(message.text).of_program) is not None:
-        yield from _of_program(message, texts, names, zone, judge)
+        yield from _of_program(message, texts, names, judge)
         return
     parts = Prose(message.text).statements
     question = _asked(last) if last and last.who != message.who else None
     talk = Talk(message, parts, last, question, names, Prose(message.text).unkept, is_introduced)
     groups = list(_groups(list(worth_keeping(talk, judge)), talk))
     for group in groups:
-        yield _note(talk, group, zone, judge)
+        yield _note(talk, group, judge)
     if not groups and judge is not None and (said := _said_at_all(talk, judge)):
-        yield replace(_note(talk, said, zone, judge), only_as_change=True)
+        yield replace(_note(talk, said, judge), only_as_change=True)
 
 
 def _said_at_all(talk: Talk, judge: Judge) -> list[KeptSentence]:
@@ -141,7 +167,6 @@ def _of_program(
     message: Message,
     texts: Sequence[tuple[str, str | None]],
     names: frozenset[str],
-    zone: tzinfo,
     judge: Judge | None,
 ) -> Iterator[Note]:
     """Take each text in a program's message as one statement, with the category that it names."""
@@ -156,7 +181,7 @@ def _of_program(
         category = next((category for category in CATEGORIES if category == type), None)
         if judgement.is_worth or category:
             talk = Talk(message, [part], None, None, names)
-            yield _note(talk, [kept(part, 0, judgement, category)], zone, judge)
+            yield _note(talk, [kept(part, 0, judgement, category)], judge)
 
 
 def _asked(last: Message) -> Question | None:
@@ -203,20 +228,19 @@ def _belongs(sentence: KeptSentence, group: Sequence[KeptSentence], talk: Talk) 
     return Wording(sentence.statement.text).refers_back or sentence.subject == last.subject
 
 
-def _note(talk: Talk, group: Sequence[KeptSentence], zone: tzinfo, judge: Judge | None) -> Note:
+def _note(talk: Talk, group: Sequence[KeptSentence], judge: Judge | None) -> Note:
     message = talk.message
     content = _content(talk, group)
     best = max(group, key=lambda sentence: sentence.confidence)
     category = best.category
     context = _context(talk, group)
-    dates = Dates(content, message.said_at.astimezone(zone)).relative
     named = names_in(content, talk.names)
     return Note(
         content=content,
         category=category,
         subject=_subject(content, group, talk, named, judge),
         importance=Weight(content).importance(category),
-        source_context=_joined(context, [f"{each.phrase}: {each.date}" for each in dates]),
+        source_context=context.text if context else None,
         occurred_at=message.said_at,
         speaker=message.who,
         channel="user",
@@ -268,11 +292,6 @@ def _context(talk: Talk, group: Sequence[KeptSentence]) -> Question | None:
 
 def _asks_help(text: str) -> bool:
     return asks(text) or appraise(text).asks_help
-
-
-def _joined(context: Question | None, dates: Sequence[str]) -> str | None:
-    parts = [context.text] if context else []
-    return " | ".join([*parts, *dates]) or None
 
 
 def _turns(message: Message, context: Question | None) -> tuple[str, ...]:

@@ -267,7 +267,7 @@ class Learn:
         """Stage 1: ask the model if there is one, else apply the rules."""
         zone = self._settings.general.zone
         if self._models.extraction is None:
-            return extract(turn, before, zone, self._models.judge)
+            return extract(turn, before, zone, self._models.judge, self._embedder)
         turn = [by_its_speaker(message, self._models.judge) for message in turn]
         return ask_about(turn, before, self._models.extraction, self._store, self._embedder, zone)
 

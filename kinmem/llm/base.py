@@ -48,6 +48,9 @@ class Calibration:
     """What tells orders from statements, if that was measured."""
     life: "Probe | None" = field(default=None, compare=False, repr=False)
     """What tells people's lives from projects, if that was learned (scripts/train_places.py)."""
+    once: "Probe | None" = field(default=None, compare=False, repr=False)
+    """What tells a day to come from one of every week, if that was learned
+    (scripts/train_days.py)."""
     commands: "Kernel | None" = field(default=None, compare=False, repr=False)
     """What tells texts that command an assistant, if learned (scripts/train_commands.py)."""
     asks: "Probe | None" = field(default=None, compare=False, repr=False)

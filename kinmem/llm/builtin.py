@@ -162,6 +162,7 @@ class BuiltinEmbedder(EnglishEmbedder):
     calibration = replace(
         EnglishEmbedder.calibration,
         life=Probe.read(FOLDER / "life.npy"),
+        once=Probe.read(FOLDER / "once.npy"),
         commands=Kernel(FOLDER / "commands.npz"),
         asks=Probe.read(FOLDER / "asks.npy"),
         replies=Probe.read(FOLDER / "replies.npy"),

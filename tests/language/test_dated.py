@@ -12,6 +12,9 @@ import pytest
 from kinmem.language.time import time_names
 from kinmem.language.time.dated import relative_dates
 from kinmem.language.time.when import Dates, day_of_event
+from kinmem.learn.extract import happens_once
+from kinmem.llm.base import Embedder
+from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.service import Service
 from tests.conftest import MovableClock
 from tests.growth import assert_linear
@@ -239,24 +242,31 @@ WEEKDAYS = [
 ]
 """Sentences with a weekday in seven languages: the `date` of the one event, or null, when it is
 said (`now`), and dates that are right `also`."""
-WRONG, RIGHT = 1, 12
+BY_WORDS, LEARNED = (1, 12), (0, 16)
 """Of 150: with a wrong date, at most; of 46 events: with their own, at least."""
 SUNDAY = datetime(2026, 11, 22, 10)
 
 
-def days_found(line: dict[str, Any]) -> set[str]:
-    found = Dates(line["text"], datetime.fromisoformat(f"{line['now']}T12:00"))
+def days_found(line: dict[str, Any], embedder: Embedder | None) -> set[str]:
+    said = datetime.fromisoformat(f"{line['now']}T12:00")
+    found = Dates(line["text"], said, happens_once(embedder))
     days = {one.date for one in found.relative}
     happened = {found.of_event.isoformat()} if found.of_event else set()
     return (days | happened) - set(line.get("also", ()))
 
 
-def test_weekdays_have_the_date_of_one_event_or_none() -> None:
-    found = [(line["date"], days_found(line)) for line in WEEKDAYS]
+@pytest.mark.parametrize(
+    ("embedder", "bounds"), [(None, BY_WORDS), (BuiltinEmbedder(), LEARNED)], ids=["words", "all"]
+)
+def test_weekdays_have_the_date_of_one_event_or_none(
+    embedder: Embedder | None, bounds: tuple[int, int]
+) -> None:
+    found = [(line["date"], days_found(line, embedder)) for line in WEEKDAYS]
     wrong = [days for date, days in found if days - {date}]
     right = [days for date, days in found if date and days == {date}]
 
-    assert (len(wrong) <= WRONG, len(right) >= RIGHT) == (True, True), (len(wrong), len(right))
+    assert len(wrong) <= bounds[0], len(wrong)
+    assert len(right) >= bounds[1], len(right)
 
 
 def told_on_a_day() -> list[tuple[datetime, str]]:
@@ -295,6 +305,29 @@ def test_days_are_those_of_the_users_zone(
 
     (memory,) = service.list_memories().memories
     assert memory.source_context == f"tomorrow: {marked}"
+
+
+@pytest.mark.parametrize(
+    ("told", "context"),
+    [
+        ("The appointment with Dr. Vogt is on Thursday.", "Thursday: 2026-03-05"),
+        ("Our choir practice is on Thursday.", None),
+        ("Die Prüfung ist am Freitag.", "Freitag: 2026-03-06"),
+        ("Unser Jour fixe ist am Freitag.", None),
+    ],
+)
+def test_of_a_turn_a_day_to_come_is_dated_and_one_of_every_week_is_not(
+    told: str, context: str | None, service_of: Callable[..., Service], clock: MovableClock
+) -> None:
+    clock.now = SAID.replace(tzinfo=UTC)
+    service = service_of("ana", KINMEM_TZ="UTC")
+
+    service.observe("prompt", "s", "t", told)
+    service.observe("answer", "s", "t", "Noted.")
+    service.settle()
+
+    (memory,) = service.list_memories().memories
+    assert memory.source_context == context
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from kinmem.language.time.phrases import Anchor, Language, Plain, likely_languag
 from kinmem.language.time.time_names import (
     STANDS_ALONE,
     Clause,
+    Once,
     Tense,
     is_name,
     is_one_day,
@@ -60,7 +61,7 @@ class RelativeDate(NamedTuple):
     """Where the phrase ends in the text."""
 
 
-def relative_dates(text: str, said: datetime) -> list[RelativeDate]:
+def relative_dates(text: str, said: datetime, once: Once | None = None) -> list[RelativeDate]:
     """The relative times of the text, in order, that mean one stretch of time.
 
     `said` is a moment in the speaker's zone. Never raises.
@@ -75,7 +76,7 @@ def relative_dates(text: str, said: datetime) -> list[RelativeDate]:
         return []
     plain = Plain.of(text)
     for language in likely_languages(plain):
-        if found := list(_found(text, plain, language, said.date())):
+        if found := list(_found(text, plain, language, said.date(), once)):
             return [
                 _resolved(text, plain.places[start], plain.places[end - 1] + 1, stretch, said)
                 for start, end, stretch in found
@@ -115,7 +116,7 @@ def _alone(anchor: Anchor, today: date, ahead: bool) -> Stretch:
 
 
 def _found(
-    text: str, plain: Plain, language: Language, today: date
+    text: str, plain: Plain, language: Language, today: date, once: Once | None
 ) -> Iterator[tuple[int, int, Stretch]]:
     """From where to where in the plain text a time is told, and which one."""
     speech = spoken_grammar(language)
@@ -124,7 +125,7 @@ def _found(
             continue
         if plain.text.startswith(" (", last.end) or stretch is None:
             continue
-        if is_sure(anchor, clause):
+        if is_sure(anchor, clause, once):
             yield anchor.start, last.end, stretch
 
 
@@ -181,10 +182,10 @@ def _further(away: Anchor, base: Stretch, language: Language) -> Stretch:
     return _exactly(replace(away.slots, n=AWAY[away.meaning] * n), base[0].date())
 
 
-def is_sure(anchor: Anchor, clause: Clause) -> bool:
+def is_sure(anchor: Anchor, clause: Clause, once: Once | None = None) -> bool:
     """Whether it means one stretch only."""
     if anchor.meaning == "weekday":
-        return is_one_day(anchor, clause)
+        return is_one_day(anchor, clause, once)
     if anchor.meaning == "in units":  # "it took me", "finished in two days": so long
         return clause.tense.future or not clause.tense.past
     if anchor.meaning == "day of month":  # not the 15th floor

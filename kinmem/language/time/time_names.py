@@ -3,12 +3,14 @@ again. What is said of a day, and in which tense, is looked for in its own claus
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
 from kinmem.language.lexicon import TENSES, alternatives, lexicon, pattern, word_class
+from kinmem.language.sentence_borders import borders
 from kinmem.language.time.phrases import WINDOW, WORD, Anchor, Grammar, Language, Plain
 from kinmem.text import late
 
@@ -37,9 +39,12 @@ BEGINS_CLAUSE = late(r"(?:\A|[,;:.!?(–—-] ?|\b(?:and|but|so|then|because) )\
 ENDS = late(r"""[ "')\]]?(?:\Z|[?.!,;:](?!\w))| (?:and|but|because|with|at|in|to|for)\b""")
 
 
+Once = Callable[[str], float]
+"""How likely it is that what a clause says beside its day happens once, and not every week."""
+ONCE = 0.8
 REACH = 200
 """Characters on each side of a time in which its clause ends."""
-BORDER = late(r"[,;:.!?](?= )| [–—-] ")
+BORDER = late(r"[,;:](?= )| [–—-] ")
 STANDS_ALONE = late(
     r"""["')\]]?(?: ?\Z| ?[?.!,;:](?!\w)| (?:at|in the|we|i|she|he|they|with|um|a|a las)(?!\w))"""
 )
@@ -76,12 +81,12 @@ class Clause:
     """What is said with a time: the part of its sentence between the marks around it, or where
     nothing else stands in that ("On Monday, ..."), the parts beside it too."""
 
-    whole: str
-    """The plain text that it is a part of."""
     text: str
     plain: Plain
     start: int
     """Where it begins in the plain text."""
+    around: Plain
+    """The text that it is a part of."""
     language: Language
     has_other_day: bool
     """Today is Monday; the weekday only names a day that another word tells."""
@@ -91,16 +96,30 @@ class Clause:
         cls, anchor: Anchor, text: str, plain: Plain, language: Language, beside: Iterable[Anchor]
     ) -> "Clause":
         """The clause of a time; `beside` are the times next to it in the text."""
-        start, end = _borders(anchor, text, plain)
+        first, last = _sentence(anchor, text, plain)
+        start, end = _between(plain.text, anchor.start, anchor.end, first, last)
         if _is_empty(anchor, plain.text, start, end, language):
-            start, end = _widened(text, plain, start, end)
+            start, end = _between(plain.text, start - 1, end + 1, first, last)
         part = text[plain.places[start] : plain.places[end]]
         words = frozenset(WORD.findall(plain.text[start:end])) | frozenset(
             WORD.findall(unicodedata.normalize("NFC", part.casefold()))
         )
         others = [one for one in beside if one.meaning in DAYS and start <= one.start < end]
         within = Plain(plain.text[start:end], [], words)
-        return cls(plain.text, part, within, start, language, bool(others))
+        return cls(part, within, start, plain, language, bool(others))
+
+    @property
+    def whole(self) -> str:
+        """The plain text that it is a part of."""
+        return self.around.text
+
+    def without(self, start: int, end: int) -> str:
+        """What else is said in it, as it is written: "the appointment is"."""
+        first = self.around.places[self.start]
+        cut = slice(self.around.places[start] - first, self.around.places[end] - first)
+        return " ".join(f"{self.text[: cut.start]} {self.text[cut.stop :]}".split()).strip(
+            " ,;:.!?"
+        )
 
     @cached_property
     def tense(self) -> Tense:
@@ -119,21 +138,23 @@ class Clause:
         return speech.refuses(self.plain.text, [own])
 
 
-def _borders(anchor: Anchor, text: str, plain: Plain) -> tuple[int, int]:
-    """Where the part of a sentence begins and ends in which a time stands."""
-    start, end = max(0, anchor.start - REACH), min(len(plain.text), anchor.end + REACH)
-    for border in BORDER.finditer(plain.text, start, anchor.start):
-        start = border.end()
-    found = BORDER.search(plain.text, anchor.end, end)
-    end = found.start() if found else end
-    for at in range(anchor.start - 1, start - 1, -1):
-        if text[plain.places[at]] == "\n":
-            start = at + 1
-            break
-    for at in range(anchor.end, end):
-        if text[plain.places[at]] == "\n":
-            return start, at
-    return start, end
+def _sentence(anchor: Anchor, text: str, plain: Plain) -> tuple[int, int]:
+    """Where the sentence begins and ends in which a time stands, as far as it is looked at."""
+    first, last = max(0, anchor.start - REACH), min(len(plain.text), anchor.end + REACH)
+    begins = plain.places[first]
+    for border in borders(text[begins : plain.places[last]]):
+        at = bisect_left(plain.places, begins + border, first, last)
+        if at >= anchor.end:
+            return first, at
+        first = min(at, anchor.start)
+    return first, last
+
+
+def _between(whole: str, start: int, end: int, first: int, last: int) -> tuple[int, int]:
+    """The nearest marks on both sides within a sentence."""
+    before = [border.end() for border in BORDER.finditer(whole, first, max(first, start))]
+    behind = BORDER.search(whole, min(end, last), last)
+    return before[-1] if before else first, behind.start() if behind else last
 
 
 def _is_empty(anchor: Anchor, whole: str, start: int, end: int, language: Language) -> bool:
@@ -142,22 +163,6 @@ def _is_empty(anchor: Anchor, whole: str, start: int, end: int, language: Langua
     first = whole[start : max(start, link.start() if link else anchor.start)]
     rest = f"{first} {whole[anchor.end : end]}"
     return CONJUNCTIONS.issuperset(WORD.findall(rest))
-
-
-def _widened(text: str, plain: Plain, start: int, end: int) -> tuple[int, int]:
-    """With the parts before and behind it in the same sentence."""
-    whole = plain.text
-    ends_here = end == len(whole) or whole[end] in ".!?" or text[plain.places[end]] == "\n"
-    if not ends_here:
-        last = min(len(whole), end + 1 + REACH)
-        found = BORDER.search(whole, end + 1, last)
-        end = found.start() if found else last
-    if start > 1 and whole[start - 2] not in ".!?":
-        low = max(0, start - 1 - REACH)
-        for border in BORDER.finditer(whole, low, start - 1):
-            low = border.end()
-        start = low
-    return start, end
 
 
 @cache
@@ -179,12 +184,13 @@ def _is_on(language: Language) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{verbs}) ?(?:el |al )?\Z")
 
 
-def is_one_day(anchor: Anchor, clause: Clause) -> bool:
+def is_one_day(anchor: Anchor, clause: Clause, once: Once | None = None) -> bool:
     """Whether a weekday means one day only: in a clause that only looks back; and where something
     is on that day, which is the next one: "the exam is on Monday".
 
     What *is* a weekday names no day of its own: "today is Monday", "bin day is Tuesday". Nor does
-    one that only describes a thing: "Thursday's slot".
+    one that only describes a thing: "Thursday's slot". By its words "choir is on Monday" is no
+    different from the exam: `once` tells, and what will be on a day has one too where it does.
     """
     whole, language = clause.whole, clause.language
     link = _before(spoken_grammar(language).link, whole, anchor.start)
@@ -196,9 +202,13 @@ def is_one_day(anchor: Anchor, clause: Clause) -> bool:
         return False
     if clause.tense.past:
         return not clause.refuses(anchor)
-    is_on = _before(_is_on(language), whole, link.start() if link else anchor.start)
+    start = link.start() if link else anchor.start
     alone = STANDS_ALONE.match(whole, anchor.end) is not None  # unlike Friday mornings
-    return alone and not clause.tense.future and is_on is not None
+    is_on = alone and _before(_is_on(language), whole, start) is not None
+    if once is None:
+        return is_on and not clause.tense.future
+    rest = clause.without(max(start, clause.start), anchor.end)
+    return (is_on or clause.tense.future) and bool(rest) and once(rest) >= ONCE
 
 
 def _is_weekday(anchor: Anchor, clause: Clause) -> bool:

@@ -18,7 +18,7 @@ from kinmem.language.time.phrases import (
     named_end,
     named_time,
 )
-from kinmem.language.time.time_names import spoken_grammar
+from kinmem.language.time.time_names import Once, spoken_grammar
 from kinmem.text import late
 
 # Signs that a question asks how things stood, in six languages; the words are in the lexica.
@@ -143,11 +143,14 @@ class Dates:
 
     text: str
     said: datetime
+    once: Once | None = None
+    """What tells a day to come from one of every week; without, the words decide. If it raises,
+    so does `relative`."""
 
     @property
     def relative(self) -> list[RelativeDate]:
         """Its relative times that can mean one stretch only, in order."""
-        return dated.relative_dates(self.text, self.said)
+        return dated.relative_dates(self.text, self.said, self.once)
 
     @property
     def written_out(self) -> str:
