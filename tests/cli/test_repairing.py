@@ -118,6 +118,7 @@ FURTHER = [
     pytest.param(flipped("words_content"), id="texts of words"),
     pytest.param(zeroed("memories_by_*"), id="pages of indexes"),
     pytest.param(zeroed("history"), id="pages of the history"),
+    pytest.param(spot("links", "verified_at", b"2026-05-03T12:00:00.000000Z"), id="a link"),
 ]
 
 

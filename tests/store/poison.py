@@ -174,6 +174,63 @@ def pages(home: Path, file: str, like: str) -> list[int]:
         return [page for (page,) in db.execute(sql, (like,))]
 
 
+def in_use(home: Path, file: str) -> list[tuple[int, list[int]]]:
+    """Each page of a table or an index, with the bytes of it that hold something."""
+    raw = (home / file).read_bytes()
+    with closing(connect(home / file)) as db:
+        found = db.execute("SELECT pageno, pagetype, unused FROM dbstat ORDER BY pageno").fetchall()
+    return [
+        (page, list(range(PAGE - unused)))
+        if kind == "overflow"
+        else (page, sorted(_held(raw[(page - 1) * PAGE : page * PAGE], 100 * (page == 1))))
+        for page, kind, unused in found
+    ]
+
+
+def _held(page: bytes, head: int) -> set[int]:
+    """The bytes of a page of a tree (sqlite.org/fileformat2.html): its head, the places of its
+    cells, the cells, and the heads of the gaps between them."""
+    kind, gap, count = page[head], _number(page, head + 1), _number(page, head + 3)
+    places = head + (12 if kind in (2, 5) else 8)
+    held = set(range(places + 2 * count))
+    for at in range(places, places + 2 * count, 2):
+        start = _number(page, at)
+        held.update(range(start, max(start + 4, _end(page, start, kind))))
+    while gap:
+        held.update(range(gap, gap + 4))
+        gap = _number(page, gap)
+    return held
+
+
+def _end(page: bytes, at: int, kind: int) -> int:
+    """Where a cell ends: of a table inside (5) or at a leaf (13), of an index (2, 10)."""
+    at += 4 * (kind in (2, 5))
+    length, at = _varint(page, at)
+    if kind == 5:
+        return at
+    if kind == 13:
+        _, at = _varint(page, at)
+    most = PAGE - 35 if kind == 13 else (PAGE - 12) * 64 // 255 - 23
+    if length <= most:
+        return at + length
+    least = (PAGE - 12) * 32 // 255 - 23
+    here = least + (length - least) % (PAGE - 4)
+    return at + (here if here <= most else least) + 4
+
+
+def _number(page: bytes, at: int) -> int:
+    return int.from_bytes(page[at : at + 2], "big")
+
+
+def _varint(page: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for byte in page[at : at + 8]:
+        at, value = at + 1, value << 7 | byte & 127
+        if byte < 128:
+            return value, at
+    return value << 8 | page[at], at + 1
+
+
 def flip(home: Path, file: str, page: int, byte: int, bit: int) -> None:
     """Flip one bit of a page, as a disk does."""
     with (home / file).open("r+b") as raw:

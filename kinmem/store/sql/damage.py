@@ -4,10 +4,11 @@ A row is damaged if its driver or its reader cannot decode it, or if it is not w
 is left out of answers, counted, and named once in the log. The words and the vectors are made from
 the memories; damage to them costs nothing but what they would have found, until they are made anew.
 
-There is a sum of each memory, each of its parts, each message, and a seal that chains the lines of
-the history. The database computes them itself, in triggers (migration 8), so that no way of writing
-can forget them. They are no protection from somebody who can write the file and knows how: nothing
-in them is secret.
+There is a sum of each memory, each of its parts, each message, of what is made from them (vectors,
+links, summaries and the like), and a seal that chains the lines of the history. The database
+computes them itself, in triggers (migrations 8 and 11), so that no way of writing can forget them;
+only the sum of a vector is stored by whoever stores the vector. They are no protection from
+somebody who can write the file and knows how: nothing in them is secret.
 """
 
 import logging
@@ -148,6 +149,20 @@ SUMMED: Mapping[str, tuple[str, ...]] = {
         "session", "turn", "role", "part", "text", "speaker", "tool", "spill", "client", "place",
         "said_at",
     ),
+    "links": (
+        "source", "target", "relation", "kin", "weight", "confidence", "evidence", "verified_at",
+        "origin", "created_at",
+    ),
+    "entities": ("name", "type", "metadata", "folded"),
+    "relations": (
+        "memory", "source", "relation", "target", "chunk", "origin", "confidence", "verified_at",
+    ),
+    "summaries": ("memory", "chunk", "scope", "text", "model", "tokens", "created_at", "tier"),
+    "snapshots": (
+        "session", "summary", "model", "first", "last", "seen", "turns", "depth", "created_at",
+    ),
+    "turn_vectors": ("embedder", "chunk", "embedding"),
+    "tier_changes": ("memory_id", "from_tier", "to_tier", "reason", "at"),
 }  # fmt: skip
 """The columns in each table's sum, in their order. A script that adds one writes all sums anew."""
 LINE = (

@@ -27,10 +27,10 @@ MOST_PARTS = 12
 WITH_NEIGHBOURS = f"""
     SELECT m.*, (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.previous),
         (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.next)
-    FROM turns_to_index i ORDERED JOIN turns m ON m.id = i.turn
-    ORDERED JOIN turn_neighbours n ON n.turn = m.id
+    FROM {{}} ORDERED JOIN turn_neighbours n ON n.turn = m.id
     WHERE {{}}
     """
+WAITING = "turns_to_index i ORDERED JOIN turns m ON m.id = i.turn"
 LATEST = "i.turn IN (SELECT turn FROM turns_to_index ORDER BY turn DESC LIMIT :limit)"
 
 
@@ -112,10 +112,22 @@ class TurnWords(ABC):
     def _rows_of(
         self, db: Transaction, which: str, bound: Mapping[str, Any]
     ) -> list[tuple[Message, str]]:
-        columns = ", ".join(f"m.{name}" for name in MESSAGE)
-        sql = WITH_NEIGHBOURS.format(which).replace("m.*", columns)
-        rows = db.rows(sql, bound)
+        rows = db.rows(_neighboured(WAITING, which), bound)
         return readable(rows, _with_neighbours, "turns", db.damage)
+
+
+def _neighboured(source: str, which: str) -> str:
+    columns = ", ".join(f"m.{name}" for name in MESSAGE)
+    return WITH_NEIGHBOURS.format(source, which).replace("m.*", columns)
+
+
+def settled(db: Transaction) -> Mapping[int, tuple[str, str]]:
+    """Return the words and the context that must be indexed, by message, of all that do not wait
+    for being indexed."""
+    which = "m.role IN ('user', 'assistant') AND m.id NOT IN (SELECT turn FROM turns_to_index)"
+    rows = db.rows(_neighboured("turns m", which))
+    found = readable(rows, _with_neighbours, "turns", db.damage)
+    return {message.id: _words_of(message, context) for message, context in found}
 
 
 def _with_neighbours(row: Row) -> tuple[Message, str]:
@@ -127,17 +139,20 @@ def _entry(row: tuple[Message, str], cut: Cut) -> Entry | None:
     message, context = row
     if message.text == ERASED:
         return None
-    said = [message.text, spoken_date(message.said_at)]
-    if message.speaker and message.speaker not in ROLES:
-        said.insert(0, message.speaker)
     return Entry(
         message,
-        spread("\n".join(said)),
-        spread(context),
+        *_words_of(message, context),
         Weight(message.text).evidence(message.who),
         order_in(message.text, own=message.role == "user") is not None,
         cut(message.text)[:MOST_PARTS],
     )
+
+
+def _words_of(message: Message, context: str) -> tuple[str, str]:
+    said = [message.text, spoken_date(message.said_at)]
+    if message.speaker and message.speaker not in ROLES:
+        said.insert(0, message.speaker)
+    return spread("\n".join(said)), spread(context)
 
 
 class TurnQueue(ABC):

@@ -7,6 +7,7 @@ from typing import Any
 
 from kinmem.models import Memory, Passage, Vector, Vectors
 from kinmem.store.sql.chunk_queue import ChunkQueue
+from kinmem.store.sql.damage import row_sum
 from kinmem.store.sql.database import Database, Transaction, embedder_of
 from kinmem.store.sql.finding import Listing, Sought, Term, all_of
 from kinmem.store.sql.memory_rows import IS_LIVE, VISIBLE, View, indexed, spread
@@ -158,6 +159,10 @@ class ChunkVectors(ChunkQueue):
             f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)",
             list(zip(chunks, vectors, strict=True)),
         )
+        db.run_each(
+            "INSERT OR REPLACE INTO vector_sums (chunk, embedder, sum) VALUES (?, ?, ?)",
+            [(chunk, number, row_sum(one)) for chunk, one in zip(chunks, vectors, strict=True)],
+        )
 
     def stored(
         self, db: Transaction, number: int, row: int, positions: Collection[int]
@@ -176,6 +181,7 @@ class ChunkVectors(ChunkQueue):
             db.run_each(
                 f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [(chunk,) for chunk in chunks]
             )
+        db.run_each("DELETE FROM vector_sums WHERE chunk = ?", [(chunk,) for chunk in chunks])
 
     def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
         known = embedder_of(self._database, embedder)

@@ -14,10 +14,11 @@ from typing import Protocol
 
 from kinmem.errors import StoreError
 from kinmem.store.sql import document_rows
-from kinmem.store.sql.damage import DERIVED, LINE, SUMMED, broken_links
+from kinmem.store.sql.damage import DERIVED, LINE, SUMMED, broken_links, row_sum
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.document_rows import passage_of
 from kinmem.store.sql.memory_rows import COLUMNS, IN_NUMBERS, indexed, sound, spread
+from kinmem.store.sql.turn_queue import settled
 
 logger = logging.getLogger(__name__)
 AT_ONCE = 500
@@ -132,6 +133,7 @@ def _vectors(db: Transaction, number: int) -> None:
     made = db.value("SELECT sql FROM sqlite_schema WHERE name = ?", (table,))
     db.run(f"DROP TABLE {table}")
     db.run(made)
+    db.run("DELETE FROM vector_sums WHERE embedder = ?", (number,))
     db.run("INSERT INTO pending SELECT ?, id FROM chunks ON CONFLICT DO NOTHING", (number,))
     db.run("INSERT INTO vector_log (chunk) SELECT id FROM chunks")
 
@@ -174,17 +176,22 @@ def undecodable(db: Transaction, table: str) -> Iterator[tuple[str, str]]:
     columns = [name for name, type in db.rows(TABLE_COLUMNS, (table,)) if type == "TEXT"]
     if not columns:
         return
-    keys = KEYS.get(table) or ", ".join(key_of(db, table))
-    key = " || ' ' || ".join(f"CAST({name} AS BLOB)" for name in keys.split(", "))
     read = ", ".join(
         f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) WHEN 'blob' THEN x'ff' END"
         for name in columns
     )
-    for named, *texts in db.rows(f"SELECT CAST({key} AS BLOB), {read} FROM {table}"):
+    for named, *texts in db.rows(f"SELECT {_named(db, table)}, {read} FROM {table}"):
         for column, text in zip(columns, texts, strict=True):
             if text is not None and not is_text(text):
                 yield bytes(named or b"?").decode(errors="replace"), column
                 break
+
+
+def _named(db: Transaction, table: str) -> str:
+    """Return the expression for what names a row, as bytes."""
+    keys = [KEYS[table]] if table in KEYS else key_of(db, table)
+    key = " || ' ' || ".join(f"CAST({name} AS BLOB)" for name in keys)
+    return f"CAST({key} AS BLOB)"
 
 
 def key_of(db: Transaction, table: str) -> list[str]:
@@ -199,9 +206,8 @@ def damaged_rows(db: Transaction) -> Iterator[tuple[str, str, str]]:
         found = dict(undecodable(db, table))
         yield from ((table, key, f"its {column} is no text") for key, column in found.items())
         if table in SUMMED:
-            key = KEYS.get(table, "id")
             wrong = f"sum IS NOT {sum_of(db, table)}"
-            sql = f"SELECT CAST({key} AS BLOB) FROM {table} WHERE {wrong}"
+            sql = f"SELECT {_named(db, table)} FROM {table} WHERE {wrong}"
             for (stored,) in db.rows(sql):
                 told = bytes(stored or b"?").decode(errors="replace")
                 if told not in found:
@@ -241,6 +247,10 @@ def unlike_memories(db: Transaction) -> Iterator[tuple[str, None, str]]:
     for number, name, dimension in db.rows("SELECT id, name, dimension FROM embedders"):
         if problem := _of_vectors(db, number, dimension):
             yield "vectors", None, f"of {name}: {problem}"
+    said = settled(db)
+    rows = db.rows("SELECT id, c0, c1 FROM turn_words_content")
+    if any(said.get(id, (words, near)) != (words, near) for id, words, near in rows):
+        yield "turn_words", None, "they are not those of the messages"
 
 
 def _unlike_parts(db: Transaction) -> bool:
@@ -276,18 +286,34 @@ def _has_leftovers(db: Transaction, number: int, dimension: int) -> bool:
 
 def _of_vectors(db: Transaction, number: int, dimension: int) -> str | None:
     """Return what is wrong with the vectors of an embedder: each must be of length 1."""
-    import numpy as np
-
+    sums = sums_of(db, number)
     done = set()
     for chunk, vector in db.rows(f"SELECT chunk, embedding FROM vectors_{number:d}"):
         done.add(chunk)
-        length = float(np.linalg.norm(np.frombuffer(vector, np.float32).astype(np.float64)))
-        if len(vector) != 4 * dimension or not abs(length - 1) < FAR:
-            return f"that of chunk {chunk} is none"
+        if not is_vector(vector, dimension, sums.pop(chunk, None)):
+            return f"that of chunk {chunk} is not as it was made"
+    if sums:
+        return "some that have a sum are missing"
     waiting = {id for (id,) in db.rows("SELECT chunk FROM pending WHERE embedder = ?", (number,))}
     if done | waiting != {id for (id,) in db.rows("SELECT id FROM chunks")} or done & waiting:
         return "they are not those of the chunks"
     return "some are where none should be" if _has_leftovers(db, number, dimension) else None
+
+
+def sums_of(db: Transaction, number: int) -> dict[int, bytes]:
+    """Return the sums of an embedder's vectors, by chunk; those made before there were any have
+    none."""
+    return dict(db.rows("SELECT chunk, sum FROM vector_sums WHERE embedder = ?", (number,)))
+
+
+def is_vector(stored: object, dimension: int, sum: bytes | None) -> bool:
+    """Return whether this is a vector, and the one that has this sum."""
+    import numpy as np
+
+    if not isinstance(stored, bytes) or len(stored) != 4 * dimension:
+        return False
+    length = float(np.linalg.norm(np.frombuffer(stored, np.float32).astype(np.float64)))
+    return abs(length - 1) < FAR and sum in (None, row_sum(stored))
 
 
 FAR = 1e-5

@@ -133,7 +133,7 @@ def _released() -> tuple[Sequence[Script], str | None]:
     return steps, script if script.startswith(of_version(steps[-1][0])) else None
 
 
-PRESENT = "f927366f6f198ad1221818797a436db0"
+PRESENT = "9d351e74bfda30f4602fd40e40245c2d"
 """Digest of the schema that this kinmem writes; what has it needs no closer look."""
 # SQLite's own, and what FTS5 and vec0 make: tables alone, which run nothing.
 OF_EXTENSIONS = re.compile(r"(?:turn_)?words_(?:data|idx|content|docsize|config)|vectors_\d+_\w+")

@@ -1,4 +1,4 @@
--- Schema 10, made by python -m scripts.schema_of_new_files
+-- Schema 11, made by python -m scripts.schema_of_new_files
 CREATE TABLE memories (
     -- What the word and vector indexes know a memory by. Never used again, as with chunks and
     -- embedders: whoever has read a number a moment ago finds that one or none.
@@ -105,12 +105,12 @@ CREATE TABLE summaries (
     model      TEXT NOT NULL,                -- extractive, or a model's name
     tokens     INTEGER NOT NULL,
     created_at TEXT NOT NULL
-, tier TEXT NOT NULL DEFAULT 'warm');
+, tier TEXT NOT NULL DEFAULT 'warm', sum BLOB);
 CREATE TABLE entities (
     id       INTEGER PRIMARY KEY,
     name     TEXT NOT NULL,
     type     TEXT NOT NULL,
-    metadata TEXT, folded TEXT NOT NULL DEFAULT '',
+    metadata TEXT, folded TEXT NOT NULL DEFAULT '', sum BLOB,
     UNIQUE (name, type)
 );
 CREATE TABLE memory_entities (
@@ -125,7 +125,7 @@ CREATE TABLE tier_changes (
     to_tier   TEXT NOT NULL,
     reason    TEXT NOT NULL,
     at        TEXT NOT NULL
-);
+, sum BLOB);
 CREATE TABLE snapshots (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     session    TEXT NOT NULL,
@@ -137,7 +137,7 @@ CREATE TABLE snapshots (
     turns      INTEGER NOT NULL,
     depth      INTEGER NOT NULL DEFAULT 0,   -- 0: made from turns; above: from summaries
     created_at TEXT NOT NULL
-);
+, sum BLOB);
 CREATE TABLE turns (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     session    TEXT NOT NULL,
@@ -222,7 +222,7 @@ CREATE TABLE relations (
     chunk       INTEGER NOT NULL,            -- position of the memory's chunk that says so
     origin      TEXT NOT NULL,               -- rules, or a model's name
     confidence  REAL NOT NULL,
-    verified_at TEXT NOT NULL,
+    verified_at TEXT NOT NULL, sum BLOB,
     PRIMARY KEY (memory, source, relation, target)
 ) WITHOUT ROWID;
 CREATE TABLE turns_to_index (
@@ -242,7 +242,7 @@ CREATE TABLE turn_vectors (
     id        INTEGER PRIMARY KEY AUTOINCREMENT, -- what came after a copy was made is above its last
     embedder  INTEGER NOT NULL REFERENCES embedders (id) ON DELETE CASCADE,
     chunk     INTEGER NOT NULL REFERENCES turn_chunks (id) ON DELETE CASCADE,
-    embedding BLOB NOT NULL,
+    embedding BLOB NOT NULL, sum BLOB,
     UNIQUE (chunk, embedder)
 );
 CREATE TABLE turn_vectors_lost (number INTEGER NOT NULL);
@@ -278,7 +278,7 @@ CREATE TABLE "links" (
     evidence    TEXT,
     verified_at TEXT NOT NULL,
     origin      TEXT NOT NULL DEFAULT 'auto', -- auto, manual, or refused: see version 3
-    created_at  TEXT NOT NULL DEFAULT '',
+    created_at  TEXT NOT NULL DEFAULT '', sum BLOB,
     PRIMARY KEY (source, target, relation, kin)
 ) WITHOUT ROWID;
 CREATE TABLE others_uses (
@@ -297,6 +297,12 @@ CREATE TABLE published (
     kin    TEXT NOT NULL,                    -- the author
     at     TEXT NOT NULL
 );
+CREATE TABLE vector_sums (
+    chunk    INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,
+    embedder INTEGER NOT NULL REFERENCES embedders (id) ON DELETE CASCADE,
+    sum      BLOB NOT NULL,
+    PRIMARY KEY (chunk, embedder)
+) WITHOUT ROWID;
 INSERT INTO sqlite_sequence VALUES ('published', 0);
 INSERT INTO revision VALUES (0);
 INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
@@ -503,11 +509,6 @@ END;
 CREATE TRIGGER entity_of_shared_deleted AFTER DELETE ON memory_entities BEGIN
     INSERT INTO unpublished SELECT id FROM memories WHERE rowid = old.memory AND scope = 'shared';
 END;
-CREATE TRIGGER named_by_shared_changed AFTER UPDATE ON entities BEGIN
-    INSERT INTO unpublished
-    SELECT m.id FROM memory_entities a JOIN memories m ON m.rowid = a.memory
-    WHERE a.entity = new.id AND m.scope = 'shared';
-END;
 CREATE TRIGGER relation_of_shared_added AFTER INSERT ON relations BEGIN
     INSERT INTO unpublished SELECT id FROM memories WHERE rowid = new.memory AND scope = 'shared';
 END;
@@ -518,10 +519,6 @@ CREATE TRIGGER parent_of_shared_added AFTER INSERT ON lineage BEGIN
     INSERT INTO unpublished SELECT id FROM memories WHERE id = new.child AND scope = 'shared';
 END;
 CREATE TRIGGER link_of_shared_added AFTER INSERT ON links BEGIN
-    INSERT INTO unpublished
-    SELECT id FROM memories WHERE id IN (new.source, new.target) AND scope = 'shared';
-END;
-CREATE TRIGGER link_of_shared_changed AFTER UPDATE ON links BEGIN
     INSERT INTO unpublished
     SELECT id FROM memories WHERE id IN (new.source, new.target) AND scope = 'shared';
 END;
@@ -656,5 +653,124 @@ CREATE TRIGGER line_erased AFTER DELETE ON history WHEN old.seal IS NOT NULL BEG
         SELECT 1 FROM erased_lines
         WHERE last = (SELECT min(last) FROM erased_lines WHERE last > old.seq)
             AND last - count < old.seq
+    );
+END;
+CREATE TRIGGER link_of_shared_changed AFTER UPDATE OF
+    source, target, relation, kin, weight, confidence, evidence, verified_at, origin, created_at
+ON links BEGIN
+    INSERT INTO unpublished
+    SELECT id FROM memories WHERE id IN (new.source, new.target) AND scope = 'shared';
+END;
+CREATE TRIGGER link_summed AFTER INSERT ON links BEGIN
+    UPDATE links SET sum = kinmem_sum(
+        CAST(source AS BLOB), CAST(target AS BLOB), CAST(relation AS BLOB), CAST(kin AS BLOB),
+        weight, confidence, CAST(evidence AS BLOB), CAST(verified_at AS BLOB), CAST(origin AS BLOB),
+        CAST(created_at AS BLOB)
+    ) WHERE source = new.source AND target = new.target AND relation = new.relation AND kin = new.kin;
+END;
+CREATE TRIGGER link_summed_again AFTER UPDATE OF
+    source, target, relation, kin, weight, confidence, evidence, verified_at, origin, created_at
+ON links WHEN new.sum IS old.sum BEGIN
+    UPDATE links SET sum = kinmem_sum(
+        CAST(source AS BLOB), CAST(target AS BLOB), CAST(relation AS BLOB), CAST(kin AS BLOB),
+        weight, confidence, CAST(evidence AS BLOB), CAST(verified_at AS BLOB), CAST(origin AS BLOB),
+        CAST(created_at AS BLOB)
+    ) WHERE source = new.source AND target = new.target AND relation = new.relation AND kin = new.kin
+    AND old.sum IS kinmem_sum(
+        CAST(old.source AS BLOB), CAST(old.target AS BLOB), CAST(old.relation AS BLOB), CAST(old.kin
+        AS BLOB), old.weight, old.confidence, CAST(old.evidence AS BLOB), CAST(old.verified_at AS
+        BLOB), CAST(old.origin AS BLOB), CAST(old.created_at AS BLOB)
+    );
+END;
+CREATE TRIGGER named_by_shared_changed AFTER UPDATE OF
+    name, type, metadata, folded
+ON entities BEGIN
+    INSERT INTO unpublished
+    SELECT m.id FROM memory_entities a JOIN memories m ON m.rowid = a.memory
+    WHERE a.entity = new.id AND m.scope = 'shared';
+END;
+CREATE TRIGGER entity_summed AFTER INSERT ON entities BEGIN
+    UPDATE entities SET sum = kinmem_sum(
+        CAST(name AS BLOB), CAST(type AS BLOB), CAST(metadata AS BLOB), CAST(folded AS BLOB)
+    ) WHERE id = new.id;
+END;
+CREATE TRIGGER entity_summed_again AFTER UPDATE OF
+    name, type, metadata, folded
+ON entities WHEN new.sum IS old.sum BEGIN
+    UPDATE entities SET sum = kinmem_sum(
+        CAST(name AS BLOB), CAST(type AS BLOB), CAST(metadata AS BLOB), CAST(folded AS BLOB)
+    ) WHERE id = new.id AND old.sum IS kinmem_sum(
+        CAST(old.name AS BLOB), CAST(old.type AS BLOB), CAST(old.metadata AS BLOB), CAST(old.folded
+        AS BLOB)
+    );
+END;
+CREATE TRIGGER relation_summed AFTER INSERT ON relations BEGIN
+    UPDATE relations SET sum = kinmem_sum(
+        memory, source, CAST(relation AS BLOB), target, chunk, CAST(origin AS BLOB), confidence,
+        CAST(verified_at AS BLOB)
+    ) WHERE memory = new.memory AND source = new.source AND relation = new.relation AND target =
+    new.target;
+END;
+CREATE TRIGGER relation_summed_again AFTER UPDATE OF
+    memory, source, relation, target, chunk, origin, confidence, verified_at
+ON relations WHEN new.sum IS old.sum BEGIN
+    UPDATE relations SET sum = kinmem_sum(
+        memory, source, CAST(relation AS BLOB), target, chunk, CAST(origin AS BLOB), confidence,
+        CAST(verified_at AS BLOB)
+    ) WHERE memory = new.memory AND source = new.source AND relation = new.relation AND target =
+    new.target AND old.sum IS kinmem_sum(
+        old.memory, old.source, CAST(old.relation AS BLOB), old.target, old.chunk, CAST(old.origin
+        AS BLOB), old.confidence, CAST(old.verified_at AS BLOB)
+    );
+END;
+CREATE TRIGGER summary_summed AFTER INSERT ON summaries BEGIN
+    UPDATE summaries SET sum = kinmem_sum(
+        memory, chunk, CAST(scope AS BLOB), CAST(text AS BLOB), CAST(model AS BLOB), tokens,
+        CAST(created_at AS BLOB), CAST(tier AS BLOB)
+    ) WHERE id = new.id;
+END;
+CREATE TRIGGER summary_summed_again AFTER UPDATE OF
+    memory, chunk, scope, text, model, tokens, created_at, tier
+ON summaries WHEN new.sum IS old.sum BEGIN
+    UPDATE summaries SET sum = kinmem_sum(
+        memory, chunk, CAST(scope AS BLOB), CAST(text AS BLOB), CAST(model AS BLOB), tokens,
+        CAST(created_at AS BLOB), CAST(tier AS BLOB)
+    ) WHERE id = new.id AND old.sum IS kinmem_sum(
+        old.memory, old.chunk, CAST(old.scope AS BLOB), CAST(old.text AS BLOB), CAST(old.model AS
+        BLOB), old.tokens, CAST(old.created_at AS BLOB), CAST(old.tier AS BLOB)
+    );
+END;
+CREATE TRIGGER snapshot_summed AFTER INSERT ON snapshots BEGIN
+    UPDATE snapshots SET sum = kinmem_sum(
+        CAST(session AS BLOB), CAST(summary AS BLOB), CAST(model AS BLOB), first, last, seen, turns,
+        depth, CAST(created_at AS BLOB)
+    ) WHERE id = new.id;
+END;
+CREATE TRIGGER snapshot_summed_again AFTER UPDATE OF
+    session, summary, model, first, last, seen, turns, depth, created_at
+ON snapshots WHEN new.sum IS old.sum BEGIN
+    UPDATE snapshots SET sum = kinmem_sum(
+        CAST(session AS BLOB), CAST(summary AS BLOB), CAST(model AS BLOB), first, last, seen, turns,
+        depth, CAST(created_at AS BLOB)
+    ) WHERE id = new.id AND old.sum IS kinmem_sum(
+        CAST(old.session AS BLOB), CAST(old.summary AS BLOB), CAST(old.model AS BLOB), old.first,
+        old.last, old.seen, old.turns, old.depth, CAST(old.created_at AS BLOB)
+    );
+END;
+CREATE TRIGGER move_summed AFTER INSERT ON tier_changes BEGIN
+    UPDATE tier_changes SET sum = kinmem_sum(
+        CAST(memory_id AS BLOB), CAST(from_tier AS BLOB), CAST(to_tier AS BLOB), CAST(reason AS
+        BLOB), CAST(at AS BLOB)
+    ) WHERE id = new.id;
+END;
+CREATE TRIGGER move_summed_again AFTER UPDATE OF
+    memory_id, from_tier, to_tier, reason, at
+ON tier_changes WHEN new.sum IS old.sum BEGIN
+    UPDATE tier_changes SET sum = kinmem_sum(
+        CAST(memory_id AS BLOB), CAST(from_tier AS BLOB), CAST(to_tier AS BLOB), CAST(reason AS
+        BLOB), CAST(at AS BLOB)
+    ) WHERE id = new.id AND old.sum IS kinmem_sum(
+        CAST(old.memory_id AS BLOB), CAST(old.from_tier AS BLOB), CAST(old.to_tier AS BLOB),
+        CAST(old.reason AS BLOB), CAST(old.at AS BLOB)
     );
 END;

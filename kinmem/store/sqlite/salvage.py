@@ -32,14 +32,15 @@ from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.driver import connect, scratch, untriggered
 from kinmem.store.sqlite.mending import (
     CHUNKLESS,
-    FAR,
     TABLE_COLUMNS,
     TABLES,
     anew,
     broken_history,
     is_text,
+    is_vector,
     key_of,
     sum_of,
+    sums_of,
 )
 from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
 from kinmem.store.sqlite.transaction import SqliteTransaction, is_damage
@@ -51,6 +52,8 @@ FARTHEST = 40
 """Doublings of the step over rows that cannot be read."""
 REMADE = frozenset({"pending", "turn_pending", "turns_to_index", "vector_log"})
 """Tables that are written anew from others."""
+OF_VECTORS = ("turn_vectors", "vector_sums")
+"""Tables of which nothing is brought back: a vector that is not copied is made again."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class _Salvage:
         self._fill_gaps(FIRST)
         self._bring_back(FIRST)
         self._bring_back_unseen()
-        rest = [table for table in tables if table not in FIRST]
+        rest = [table for table in tables if table not in FIRST + OF_VECTORS]
         self._fill_gaps(rest)
         self._bring_back(rest)
         self._add_chunks()
@@ -293,9 +296,10 @@ class _Salvage:
     def _put_summed(self, table: str, values: Mapping[str, Any]) -> None:
         """Put a row that is right now, with its sum."""
         self._put(table, values)
-        key = key_of(self._db, table)[0]
-        sql = f"UPDATE {table} SET sum = {sum_of(self._db, table)} WHERE {key} = ?"
-        self._db.run(sql, (values[key],))
+        keys = key_of(self._db, table)
+        where = " AND ".join(f"{key} = ?" for key in keys)
+        sql = f"UPDATE {table} SET sum = {sum_of(self._db, table)} WHERE {where}"
+        self._db.run(sql, [values[key] for key in keys])
 
     def _of_backup(self, table: str, row: _Read) -> str | None:
         """Put the row with this key that the latest backup has; returns which backup that was."""
@@ -348,8 +352,12 @@ class _Salvage:
         found: list[Row] = []
         with suppress(Exception):
             found = self._source.rows(f"SELECT chunk, embedding FROM {table}")
-        whole = [row for row in found if row[0] in chunks and _is_vector(row[1], dimension)]
+        sums = sums_of(self._db, number)
+        here = (row for row in found if row[0] in chunks)
+        whole = [row for row in here if is_vector(row[1], dimension, sums.get(row[0]))]
         self._db.run_each(f"INSERT INTO {table} (chunk, embedding) VALUES (?, ?)", whole)
+        rest = f"embedder = ? AND chunk NOT IN (SELECT chunk FROM {table})"
+        self._db.run(f"DELETE FROM vector_sums WHERE {rest}", (number,))
         self._db.run(
             "INSERT INTO pending SELECT ?, id FROM chunks"
             f" WHERE id NOT IN (SELECT chunk FROM {table})",
@@ -473,12 +481,3 @@ def _key(db: SqliteTransaction, table: str, values: Mapping[str, Any]) -> str:
     if table == "memories":
         return str(values.get("id"))
     return " ".join(str(values.get(key)) for key in key_of(db, table))
-
-
-def _is_vector(stored: Any, dimension: int) -> bool:
-    import numpy as np
-
-    if not isinstance(stored, bytes) or len(stored) != 4 * dimension:
-        return False
-    length = np.linalg.norm(np.frombuffer(stored, np.float32).astype(np.float64))
-    return bool(abs(length - 1) < FAR)

@@ -125,6 +125,8 @@ def keep_house(
         counts["mended"] += len(mended(database))
     for number in _numbers(database):
         _fill_blocks(database, number, is_over, dry_run, counts)
+        if not dry_run:
+            _sum_vectors(database, number, is_over)
     _give_back(database, is_over, dry_run, counts)
     if not dry_run and not is_over():
         try:
@@ -167,6 +169,29 @@ def _fill_blocks(
         with database.writing() as db:
             _move(db, number, block)
         counts["blocks"] += 1
+
+
+def _sum_vectors(database: SqliteDatabase, number: int, is_over: Callable[[], bool]) -> None:
+    """Give the vectors that are older than sums theirs, a block in each transaction."""
+    lacking = [
+        chunk
+        for (chunk,) in database.rows(
+            f"""
+            SELECT rowid FROM vectors_{number:d}_rowids
+            WHERE rowid IN (SELECT id FROM chunks)
+                AND rowid NOT IN (SELECT chunk FROM vector_sums WHERE embedder = {number:d})
+            """
+        )
+    ]
+    while lacking and not is_over():
+        some, lacking = lacking[:VEC0_CHUNK], lacking[VEC0_CHUNK:]
+        with database.writing() as db:
+            db.run_each(
+                "INSERT OR IGNORE INTO vector_sums (chunk, embedder, sum)"
+                f" SELECT chunk, {number:d}, kinmem_sum(embedding) FROM vectors_{number:d}"
+                " WHERE chunk = ?",
+                [(chunk,) for chunk in some],
+            )
 
 
 def _move(db: Transaction, number: int, block: int) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import KinmemError
 from kinmem.models import Vector
+from kinmem.store.sql.damage import row_sum
 from kinmem.store.sql.database import Transaction, embedder_of, state_of
 from kinmem.store.sql.finding import Listing
 from kinmem.store.sql.turn_queue import Entry, TurnQueue, TurnWords
@@ -53,9 +54,10 @@ class TurnVectors(TurnQueue):
         self._scans = 0
 
     def store(self, db: Transaction, number: int, chunk: int, vector: Vector) -> None:
+        stored = vector.tobytes()
         db.run(
-            "INSERT INTO turn_vectors (embedder, chunk, embedding) VALUES (?, ?, ?)",
-            (number, chunk, vector.tobytes()),
+            "INSERT INTO turn_vectors (embedder, chunk, embedding, sum) VALUES (?, ?, ?, ?)",
+            (number, chunk, stored, row_sum(number, chunk, stored)),
         )
 
     def texts(self, embedder: str, turns: Collection[int]) -> list[tuple[int, str, Vector]]:
