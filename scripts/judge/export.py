@@ -42,7 +42,10 @@ def write_words(words: np.ndarray, tokenizer: Tokenizer, folder: Path) -> None:
     rounded = np.round(words / np.maximum(scales, 1e-9)[:, None]).astype(np.int8)
     np.save(folder / "words.npy", rounded)
     np.save(folder / "scales.npy", scales.astype(np.float32))
-    tokenizer.save(str(folder / "tokenizer.json"))
+    pieces = json.loads(tokenizer.to_str())["model"]["vocab"]
+    told = "\n".join(piece for piece, _ in pieces)
+    (folder / "pieces.txt").write_text(told, encoding="utf-8", newline="\n")
+    np.save(folder / "scores.npy", np.array([score for _, score in pieces]))
 
 
 def write_network(weights: Weights, layers: int, folder: Path) -> None:

@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 
 from kinmem.llm.builtin import FOLDER as ENGLISH
 from kinmem.llm.builtin import is_foreign
-from kinmem.llm.onnx import open_tokenizer
+from kinmem.llm.model_files import open_tokenizer
 
 ROOT = Path(__file__).parents[2]
 TRAINING = ROOT / "training"

@@ -13,7 +13,8 @@ import numpy as np
 from kinmem.llm.base import Purpose
 from kinmem.llm.builtin import FOLDER as ENGLISH
 from kinmem.llm.builtin import MAPS, OPENINGS, PLACES, BuiltinEmbedder, is_foreign
-from kinmem.llm.onnx import FOLDER, open_tokenizer, session_of, words_of
+from kinmem.llm.model_files import open_tokenizer, session_of
+from kinmem.llm.onnx import FOLDER, marked, words_of
 from scripts.judge.e5 import base
 from scripts.judge.embedder import LAYERS, write_embedder
 from scripts.judge.foreign import CODE, TRAINING, evidence, texts
@@ -59,9 +60,7 @@ def read(texts: list[str], opening: str, folder: Path) -> np.ndarray:
     words, session = words_of(folder), session_of(folder / "embedder.onnx")
     rows = []
     for text in texts:
-        one = words.tokenizer.encode(opening + text, add_special_tokens=False)
-        one.truncate(PLACES - 2)
-        ids = words.tokenizer.post_process(one, None, True).ids
+        ids = marked(words.ids(opening + text)[: PLACES - 2])
         rows.append(session.run(["vector"], {"words": words.vectors(ids)})[0])
     return np.array(rows)
 

@@ -12,7 +12,7 @@ import torch
 from onnx import numpy_helper
 from tokenizers import Tokenizer
 
-from scripts.judge.e5 import Base
+from scripts.judge.e5 import Base, tokenizer_of
 from scripts.judge.examples import LABELS
 from scripts.judge.export import LAYER
 from scripts.judge.network import Judge
@@ -37,7 +37,7 @@ def shipped(folder: Path, layers: int) -> tuple[Judge, Tokenizer]:
             dense = judge.heads[head][part]  # type: ignore[index]
             dense.weight.data = torch.tensor(weights[f"{name}.weight"])
             dense.bias.data = torch.tensor(weights[f"{name}.bias"])
-    return judge, Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return judge, tokenizer_of(folder)
 
 
 def names_of(folder: Path) -> dict[str, np.ndarray]:

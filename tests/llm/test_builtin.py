@@ -14,12 +14,15 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
 from kinmem.errors import ModelError
 from kinmem.llm.builtin import ENGLISH, FOLDER, WIDTH, WINDOW, BuiltinEmbedder, BuiltinJudge
 from kinmem.llm.deadline import Deadline, Once, within
 from kinmem.llm.model_files import SHIPPED
 from kinmem.llm.onnx import FOLDER as E5
+from kinmem.llm.onnx import marked, words_of
+from scripts.judge.e5 import tokenizer_of
 
 CORPUS = Path(__file__).parents[1] / "corpora" / "language.jsonl"
 
@@ -146,7 +149,7 @@ def test_english_loads_nothing_for_other_languages() -> None:
     assert embedder.languages.loaded
 
 
-@pytest.mark.parametrize("broken", ["embedder.onnx", "map.npy", "foreign.npy", "tokenizer.json"])
+@pytest.mark.parametrize("broken", ["embedder.onnx", "map.npy", "foreign.npy", "pieces.txt"])
 def test_missing_languages_are_told_by_embed(broken: str, tmp_path: Path) -> None:
     for file in E5.iterdir():
         if file.name != broken:
@@ -155,6 +158,32 @@ def test_missing_languages_are_told_by_embed(broken: str, tmp_path: Path) -> Non
 
     with pytest.raises(ModelError, match="reinstall kinmem .* MEMORY_EMBEDDING_MODEL"):
         embedder.embed(["Ana trinkt jeden Morgen grünen Tee."])
+
+
+@pytest.fixture(scope="module")
+def theirs() -> Tokenizer:
+    """The package tokenizers with the same pieces, as any other model is read."""
+    made = tokenizer_of(E5)
+    made.encode_special_tokens = True
+    return made
+
+
+def test_word_pieces_are_those_of_the_package_tokenizers(theirs: Tokenizer) -> None:
+    words = words_of(E5)
+    texts = [json.loads(line)["text"] for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+    odd = ["\n".join(texts[:200]), "会議は午後三時" * 200, "", " ", "▁ ▁▁a", "<s>x</s>"]
+
+    for text in texts + odd:
+        read = theirs.encode(text, add_special_tokens=False)
+        assert words.placed(text) == (read.ids, read.offsets)
+    assert marked(words.ids("tea"), words.ids("Tee")) == theirs.encode("tea", "Tee").ids
+
+
+@given(text=st.text(max_size=40) | st.text("abß ▁\t\u200b\ufeffﬁ①中가e\u0301😀", max_size=40))
+def test_so_are_those_of_any_text(theirs: Tokenizer, text: str) -> None:
+    read = theirs.encode(text, add_special_tokens=False)
+
+    assert words_of(E5).placed(text) == (read.ids, read.offsets)
 
 
 def test_no_texts_need_no_model(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_the_deadline_holds_between_pairs(judge: BuiltinJudge) -> None:
         judge.answers("How many boxes?", texts, deadline=0.05)
 
 
-@pytest.mark.parametrize("missing", ["judge.onnx", "judge.json", "words.npy", "tokenizer.json"])
+@pytest.mark.parametrize("missing", ["judge.onnx", "judge.json", "words.npy", "pieces.txt"])
 def test_without_a_file_it_says_what_to_do(tmp_path: Path, missing: str) -> None:
     folder = tmp_path / "e5"
     shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns(missing))

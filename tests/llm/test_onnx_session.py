@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 
 from kinmem.llm.builtin import BuiltinEmbedder, BuiltinJudge
-from kinmem.llm.onnx import SUMS, adds_exactly, session_of
+from kinmem.llm.model_files import SUMS, adds_exactly, session_of
 
 onnx = pytest.importorskip("onnx")
 LEFT, RIGHT = np.full((8, 64), 255, np.uint8), np.full((64, 16), 127, np.int8)
