@@ -45,6 +45,9 @@ def test_a_conversation_is_opened_with_keys_and_a_long_message_unfolds(
     expect(page.get_by_text("The end of it.")).to_be_hidden()
     page.get_by_text("Show all").click()
     expect(page.get_by_text("The end of it.")).to_be_visible()
+    site.service.record_turn("talk of today", "One more thing.", "Yes?")
+    expect(page.get_by_text("One more thing.")).to_be_visible()
+    expect(page.get_by_text("The end of it.")).to_be_visible()
 
 
 def test_a_document_is_looked_at_stored_and_taken_back(

@@ -94,6 +94,14 @@ const isBusy = () => {
   );
 };
 
+// What somebody has unfolded, or folded, stays so.
+function keepFolds(main, fresh) {
+  const name = (one) =>
+    `${one.closest("[data-row]")?.querySelector("a")?.getAttribute("href")} ${one.querySelector("summary").textContent}`;
+  const known = new Map([...main.querySelectorAll("details")].map((one) => [name(one), one.open]));
+  for (const one of fresh.querySelectorAll("details")) one.open = known.get(name(one)) ?? one.open;
+}
+
 async function refresh() {
   if (isBusy()) {
     waiting = true;
@@ -107,7 +115,9 @@ async function refresh() {
   const there = new DOMParser().parseFromString(await answer.text(), "text/html");
   const fresh = there.getElementById("main");
   const main = document.getElementById("main");
-  if (!fresh || !main || isBusy() || fresh.innerHTML === main.innerHTML) return;
+  if (!fresh || !main || isBusy()) return;
+  keepFolds(main, fresh);
+  if (fresh.innerHTML === main.innerHTML) return;
   const href = document.activeElement?.getAttribute("href");
   main.replaceWith(fresh);
   htmx.process(fresh);
