@@ -264,8 +264,8 @@ def test_the_kin_may_be_named(hook: Hook, home: Path) -> None:
 
 def test_with_a_server_nothing_heavy_is_loaded(server: Server) -> None:
     code = (
-        "import sys; from kinmem.cli import main; from kinmem.hooks import deliver\n"
-        "deliver.SERVER_SECONDS = 20\n"  # else a hook on a busy machine does it itself
+        "import sys; from kinmem.cli import main; from kinmem.hooks import hook\n"
+        "hook.SERVER_SECONDS = 20\n"  # else a hook on a busy machine does it itself
         "main(['hook'])\n"
         "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     )

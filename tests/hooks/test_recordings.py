@@ -241,10 +241,10 @@ def test_what_a_server_refuses_is_kept_without_it(
 
 IMPATIENT = """
 import sys
-from kinmem.hooks import deliver
+from kinmem.hooks import hook
 from kinmem.hooks.hook import main
 from kinmem.store.sqlite import driver
-driver.BUSY_SECONDS = deliver.RETRY_SECONDS = 0.01
+driver.BUSY_SECONDS = hook.RETRY_SECONDS = 0.01
 sys.exit(main(sys.argv[1:]))
 """
 """A hook that waits for nothing longer than that, but as often."""
