@@ -155,7 +155,7 @@ VALUES: Mapping[str, tuple[Any, ...]] = {
 # What only kinmem itself says of a note: REST does not take it.
 OWN = {
     *("channel", "turns", "model", "entities", "relations", "quarantine", "updates", "confidence"),
-    *("client", "session", "source"),
+    *("client", "session", "source", "only_as_change"),
 }
 WRONG: tuple[Any, ...] = (None, 5, "text", 1.5, ["x"], {"x": 1}, b"x", True)
 # Each method with arguments that are right.
