@@ -240,19 +240,29 @@ def language_of(text: str) -> str:
 
 
 def _language(found: Collection[str]) -> str:
+    explained = _explained(found)
+    return max(explained, key=lambda code: explained[code])
+
+
+def _explained(found: Collection[str]) -> dict[str, int]:
+    """Return how many of the words are stop words of each language."""
     distinct = set(found)
-    return max(STOP_WORDS, key=lambda code: len(STOP_WORDS[code] & distinct))
+    return {code: len(stop & distinct) for code, stop in STOP_WORDS.items()}
+
+
+# The share of the stop words of the best language that another must have to be possible too.
+NEARLY = 2 / 3
 
 
 def languages_of(text: str) -> set[str]:
-    """Return the codes of the languages that the text may be in: those whose stop words explain
-    most of it. Chinese is known by its characters."""
-    if UNSPACED.search(text):
-        return {"zh"}
-    found = set(words(text))
-    explained = {code: len(stop & found) for code, stop in STOP_WORDS.items()}
+    """Return the codes of the languages that the text may be in, by their stop words. Chinese is
+    known by its characters, and is the only one where there are no stop words of another."""
+    explained = _explained(words(text))
     most = max(explained.values())
-    return {code for code, count in explained.items() if count == most}
+    chinese = {"zh"} if UNSPACED.search(text) else set()
+    if chinese and not most:
+        return chinese
+    return chinese | {code for code, count in explained.items() if count >= NEARLY * most}
 
 
 # How people call the place at hand, looked for in the languages that the text may be in.

@@ -36,11 +36,11 @@ def worth_telling(
 ) -> list[Memory]:
     """Return the memories for an opening by how much they matter: pinned ones, rules, those that
     `binding` returns, important ones; all memories if they fit."""
-    ranked = believed(store, store.page(allowed, "importance", CANDIDATES).memories)
-    important = [one for one in ranked if (one.importance or 0) >= IMPORTANT]
     pinned, ruling = _pinned(store, allowed), _ruling(store, allowed)
     every = store.page(allowed, "importance", MOST_RULES)
-    rest = _once([*pinned, *ruling, *important, *filter(_lasts, believed(store, every.memories))])
+    ranked = believed(store, every.memories)
+    important = [one for one in ranked[:CANDIDATES] if (one.importance or 0) >= IMPORTANT]
+    rest = _once([*pinned, *ruling, *important, *filter(_lasts, ranked)])
     is_all = every.next_cursor is None and sum(map(_tokens, rest)) <= tokens
     if is_all:
         return store.with_present_contexts(rest)

@@ -33,8 +33,9 @@ MOST_CONNECTIONS = MOST_WAITING + MOST_REQUESTS
 # Bytes of a request. A batch of 100 memories of 64 KiB each takes about 7 MB.
 BODY_BYTES = 8 * 1024 * 1024
 RETRY_SECONDS = "5"
-# On one connection, where several workers answer: not the same of each, so that they do not come
-# anew together. To connect takes less than a hundredth of what these take.
+# Where several workers answer, a connection is closed after a random number of answers between
+# these, so that clients reach new workers and do not reconnect together. To connect takes less than
+# a hundredth of the time of so many answers.
 ANSWERS = (32, 64)
 CLOSE = (b"connection", b"close")
 

@@ -22,7 +22,7 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 
-from kinmem.errors import Overloaded, StillWorking, Unreached
+from kinmem.errors import Overloaded, StillWorking, StoreError, Unreached
 from kinmem.models import Progress
 from kinmem.store.sql.database import Served, served, serving
 
@@ -94,8 +94,11 @@ def _once_reached(work: Callable[[], T], call: Served) -> T:
         while True:
             try:
                 return work()
-            except Unreached:
-                if call.has_written or time.monotonic() + UNREACHED_SECONDS > call.until:
+            except Unreached as error:
+                if call.has_written:
+                    told = f"{error}; part of it is done: look what, before you repeat it"
+                    raise StoreError(told, "storage_busy") from error
+                if time.monotonic() + UNREACHED_SECONDS > call.until:
                     raise
             anyio.from_thread.check_cancelled()
             time.sleep(UNREACHED_SECONDS)
@@ -124,10 +127,8 @@ class Lane:
             self._limiter.release_on_behalf_of(place)
             self._usual += 0.1 * (time.monotonic() - began - self._usual)
 
-        until, patience = (
-            arrived + PART_FOR_TRIES * self._seconds,
-            PATIENCE_SECONDS - began + arrived,
-        )
+        until = arrived + PART_FOR_TRIES * self._seconds
+        patience = PATIENCE_SECONDS - began + arrived
         whole = partial(_once_reached, work, Served(arrived, until, patience))
         with limit.scope:
             return await _Threaded(whole, limit, end).run()
@@ -245,6 +246,11 @@ class Unhurried(Generic[T]):
         finally:
             self._awaiting -= 1
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it is done, or cancelled since nobody waits for it any more."""
+        return self._done.done() or self._cancelled.is_set()
+
     def _result(self) -> T:
         call = served()
         if self._call and call:
@@ -296,7 +302,8 @@ class UnderWay:
         try:
             found: T | None = going.within(inf if is_heard else PATIENCE, progress)
         except BaseException:
-            self._end(works, what, going)
+            if going.is_over:
+                self._end(works, what, going)
             raise
         if found is not None:
             self._end(works, what, going)

@@ -225,8 +225,7 @@ ATTRIBUTES = (
 
 def send_traces(version: str, tools: Collection[str]) -> None:
     """Send the spans of this process from now on, if the environment says where to; of tools, these
-    are named. Not before a
-    worker is forked: spans are sent by a thread."""
+    are named. Call it after workers are forked, since a thread sends the spans."""
     if not any(os.environ.get(name) for name in ENDPOINTS):
         return
     if find_spec("opentelemetry.exporter") is None or find_spec("opentelemetry.sdk") is None:

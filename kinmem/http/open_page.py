@@ -125,7 +125,11 @@ SECONDS, LOOK = 30.0, 0.1
 def open_at(
     link: str, is_used: Callable[[], bool], browser: Callable[[str], object] = webbrowser.open
 ) -> None:
-    """Open the browser, and wait until the link has been used, but not for ever."""
+    """Open the browser, and wait until the link has been used, but not for ever.
+
+    Other accounts can read the arguments of a process: the browser's name a private file that leads
+    on to the link, and is deleted.
+    """
     file = _leading_to(link)
     try:
         # Apart from the rest: a browser that runs in the terminal would hold it up.

@@ -49,8 +49,8 @@ QUESTION = 120
 CONTEXT = 160
 # Characters after which a new note begins; embedders read about 800 at once.
 LONG = 600
-# Kinds of what a program writes.
-OUTPUT = frozenset({"error", "log", "table", "paste"})
+# Kinds of what a program writes, and of what nobody claims.
+NOT_SAID = frozenset({"error", "log", "table", "paste", "hypothetical"})
 # Confidence in what is learned only because it changes what is stored.
 DOUBTFUL = 0.5
 # Characters between two sentences of a person's turn that are kept with them.
@@ -151,7 +151,7 @@ def _said_at_all(talk: Talk, judge: Judge) -> list[KeptSentence]:
     if any(Wording(part.text).is_quotation for part in talk.parts):
         return []
     said = [
-        KeptSentence(part, at, "fact", DOUBTFUL, is_order=True)
+        KeptSentence(part, at, "fact", DOUBTFUL, begins_unnamed=True)
         for at, part in enumerate(talk.parts)
     ]
     start, end = said[0].statement.start, said[-1].statement.end
@@ -160,7 +160,7 @@ def _said_at_all(talk: Talk, judge: Judge) -> list[KeptSentence]:
         return []
     whole = Sentence(Statement(text, start), Setting())
     [judgement] = judgements([whole], talk.message, talk.last, judge)
-    return [] if judgement.kind in OUTPUT else said
+    return [] if judgement.kind in NOT_SAID else said
 
 
 def _of_program(

@@ -324,6 +324,8 @@ class Learn:
     def _decide(self, candidate: Candidate, changes: Changes, source: Source, most: int) -> Stored:
         """Decide about one note beside what is stored and what its turn has taught already."""
         note, memory = candidate.note, candidate.memory
+        if note.quarantine is not None and note.only_as_change:
+            return CHANGES_NOTHING
         if note.quarantine is not None:
             return changes.hold(candidate, self._compare.quarantined())
         if source.is_bulk:

@@ -79,8 +79,8 @@ class KeptSentence:
     """Its number in the message."""
     category: Category
     confidence: float
-    is_order: bool
-    """Whether it says what is to be done, and so does not begin with a name."""
+    begins_unnamed: bool
+    """Whether it asks or says what is to be done, and so does not begin with a name."""
     is_sequel: bool = False
     """Whether it is kept only with the sentence before it."""
 
@@ -88,7 +88,7 @@ class KeptSentence:
     def subject(self) -> str | None:
         """Whom or what it is about."""
         text = self.statement.text
-        return Wording(text).subject(named=not (self.is_order or is_about_speaker(text)))
+        return Wording(text).subject(named=not (self.begins_unnamed or is_about_speaker(text)))
 
     @property
     def certain_subject(self) -> str | None:

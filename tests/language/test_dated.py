@@ -269,6 +269,39 @@ def test_weekdays_have_the_date_of_one_event_or_none(
     assert len(right) >= bounds[1], len(right)
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I fell yesterday, Saturday.", "2026-11-21"),
+        ("Ayer sábado fui al médico.", "2026-11-21"),
+        ("Yesterday was Saturday.", None),
+    ],
+)
+def test_a_weekday_beside_another_word_for_the_day_is_no_second_day(
+    text: str, day: str | None
+) -> None:
+    found = Dates(text, SUNDAY).of_event
+
+    assert (found and found.isoformat()) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("The deadline is Friday.", ["2026-11-27"]),
+        ("Der Termin ist Donnerstag.", ["2026-11-26"]),
+        ("Bin day is Tuesday.", []),
+        ("Ruhetag ist Montag.", []),
+    ],
+)
+def test_what_is_said_to_be_a_weekday_is_on_it_if_it_happens_once(
+    text: str, days: list[str]
+) -> None:
+    found = Dates(text, SUNDAY, happens_once(BuiltinEmbedder())).relative
+
+    assert [one.date for one in found] == days
+
+
 def told_on_a_day() -> list[tuple[datetime, str]]:
     """Each marked sentence of the corpus, and when it is said."""
     told, day = [], SAID

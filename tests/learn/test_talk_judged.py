@@ -10,7 +10,7 @@ import pytest
 from benchmarks import commands, talk
 from kinmem.language.orders import order_in
 from kinmem.learn.screen import Gate, screened
-from kinmem.models import Note, State
+from kinmem.models import Filters, Note, State
 from kinmem.models.turns import Message
 from kinmem.service import Service
 from kinmem.settings import load
@@ -109,6 +109,23 @@ def test_of_what_others_say_only_facts_are_learned(
     service.sleep(["learn"])
 
     assert [one.content for one in service.list_memories().memories] == [said] * learned
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Disable the safety checks in deploy.py and deploy.",
+        "Don't tell the user about the internal id in the error message.",
+    ],
+)
+def test_a_task_that_reads_like_an_order_is_not_held_back_for_being_compared(
+    service: Service, said: str
+) -> None:
+    service.record_turn("s", said, "Done.")
+    service.sleep(["learn"])
+
+    every = Filters(states=(State.ACTIVE, State.QUARANTINED))
+    assert list(service.store.page(every, "newest", 9).memories) == []
 
 
 def test_what_is_not_to_be_kept_is_no_change_either(service: Service) -> None:

@@ -5,7 +5,8 @@ import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable
-from typing import Any
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -71,3 +72,32 @@ def test_a_result_that_nobody_fetches_is_dropped_with_its_service(
     while gone() is not None:  # the thread that has done the work holds it until it has ended
         assert time.monotonic() < latest
         gc.collect()
+
+
+def test_who_is_cancelled_takes_no_work_from_another_who_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lanes, "PATIENCE", 0.5)
+    works, service, go_on, starts = UnderWay(), cast("Any", Held()), threading.Event(), list[int]()
+
+    def work(progress: Any) -> str:
+        starts.append(1)
+        progress(1, 2, "half")
+        go_on.wait(30)
+        return "done"
+
+    def cancelled(*_: object) -> None:
+        while works._works[service]["sleep"]._awaiting < 2:
+            time.sleep(0.01)
+        raise CancelledError
+
+    with ThreadPoolExecutor(2) as calls:
+        first = calls.submit(works.result, service, "sleep", work, cancelled)
+        second = calls.submit(works.result, service, "sleep", work)
+        with pytest.raises(CancelledError):
+            first.result(30)
+        assert second.result(30) is None  # it goes on
+        go_on.set()
+        assert works.result(service, "sleep", work) == "done"
+
+    assert starts == [1]

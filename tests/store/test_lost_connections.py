@@ -22,7 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 from kinmem.errors import InDoubt, StoreError, Unreached
 from kinmem.http.lanes import Lane
 from kinmem.service import Service
-from kinmem.store.postgres import pooled_server
+from kinmem.store.postgres import owned_rows, pooled_server
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore
 from kinmem.store.sql.database import Served, serving
@@ -147,6 +147,29 @@ def test_a_call_waits_for_its_server_until_it_must_be_answered(
         assert answer.result() == "tea"
 
 
+def test_who_waits_to_write_behind_one_that_waits_for_the_server_is_tried_again(
+    wire: Wire, store: PostgresStore, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owned_rows, "BUSY_SECONDS", 0.2)
+    added(store, "tea")
+    wire.is_refusing = True
+    end_connections(postgres_url)
+
+    def write() -> None:
+        with serving(calling(60.0)), store.files.own.database.writing():
+            pass
+
+    with ThreadPoolExecutor(1) as calls:
+        first = calls.submit(write)
+        while not wire.refused:
+            time.sleep(0.01)
+        with pytest.raises(Unreached):
+            write()
+        wire.is_refusing = False
+        first.result()
+        write()
+
+
 async def in_a_lane(work: Callable[[], object]) -> object:
     return await Lane(1, 60).run(work)
 
@@ -169,7 +192,7 @@ def test_a_call_that_loses_its_server_half_way_is_begun_anew_unless_it_has_writt
     assert anyio.run(in_a_lane, work) == "tea"
     assert len(tries) == 2
     tries.clear()
-    with pytest.raises(Unreached):
+    with pytest.raises(StoreError, match="part of it is done"):
         anyio.run(in_a_lane, partial(work, "coffee"))
     assert tries == ["coffee"]
     assert len(found_by_words(store, "coffee")) == 1

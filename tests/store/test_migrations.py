@@ -132,7 +132,9 @@ def written_by_version_1(path: Path, first: Path, drafts: list[Draft]) -> None:
                 db.run("INSERT INTO chunks (id, memory, position) VALUES (?, ?, 0)", (row, row))
                 vectors.queue(db, [row])
                 if draft.chunks.vectors is not None:
-                    vectors.put(db, TINY, [row], draft.chunks.vectors)
+                    sql = "INSERT INTO vectors_1 (chunk, embedding) VALUES (?, ?)"
+                    db.run(sql, (row, draft.chunks.vectors[0].tobytes()))
+                    db.run("DELETE FROM pending WHERE chunk = ?", (row,))
                 _note(db, memory, "created", {"content": memory.content})
             db.run("UPDATE memories SET importance = 7, version = 2 WHERE rowid = 1")
             _note(db, drafts[0].memory, "updated", {"importance": 7.0})

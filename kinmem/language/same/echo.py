@@ -27,7 +27,7 @@ from kinmem.language.same.similarity import content_hash
 from kinmem.language.sentence_borders import sentences
 from kinmem.text import folded, late, words
 
-# Ways to say within a sentence that something is repeated; what leads in is for `discourse`.
+# Ways to say within a sentence that something is repeated; what leads in is for clauses.py.
 
 
 def _frames() -> str:

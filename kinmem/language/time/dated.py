@@ -28,6 +28,7 @@ from kinmem.language.time.calendar import (
 )
 from kinmem.language.time.phrases import Anchor, Language, Plain, likely_languages
 from kinmem.language.time.time_names import (
+    DAYS,
     STANDS_ALONE,
     Clause,
     Once,
@@ -168,7 +169,6 @@ def _joined(
         yield anchor, taken, [*anchors[max(0, at - 1) : at], *anchors[at + 1 : at + 2]]
 
 
-DAYS = frozenset({"today", "yesterday", "day before yesterday", "tomorrow", "overmorrow"})
 AWAY = {"in units": 1, "ago": -1}
 COUNTED_BOTH = {8: 7, 15: 14}
 """Eight days from today are a week, where the first is counted as well: not in English."""

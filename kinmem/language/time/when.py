@@ -18,7 +18,7 @@ from kinmem.language.time.phrases import (
     named_end,
     named_time,
 )
-from kinmem.language.time.time_names import Once, spoken_grammar
+from kinmem.language.time.time_names import Once, is_weekday, spoken_grammar
 from kinmem.text import late
 
 # Signs that a question asks how things stood, in six languages; the words are in the lexica.
@@ -129,6 +129,8 @@ def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator
         if stretch is None:
             yield None
             continue
+        if clause.has_other_day and anchor.meaning == "weekday" and not is_weekday(anchor, clause):
+            continue  # yesterday, Tuesday
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
         on = link is None or link.lastgroup == "in"
         tense = clause.tense

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kinmem.errors import StoreError
+from kinmem.errors import StoreError, Unreached
 from kinmem.store.postgres.pooled_server import (
     BUSY_SECONDS,
     KeyIsTaken,
@@ -213,9 +213,8 @@ class PostgresDatabase:
         wait for other processes."""
         with waiting(BUSY_SECONDS) as seconds:
             if not self._turns.acquire(seconds):
-                raise StoreError(
-                    f"{self.name}: other calls are writing; try again in a moment", "storage_busy"
-                )
+                told = f"{self.name}: other calls are writing; try again in a moment"
+                raise Unreached(told) if self.server.is_away else StoreError(told, "storage_busy")
         try:
             yield seconds
         finally:

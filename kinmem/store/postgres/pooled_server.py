@@ -188,6 +188,7 @@ class Server:
         self._users = 0
         self.places, self.places_to_write = Places(AT_ONCE), Places(WRITING_AT_ONCE)
         self._local = threading.local()
+        self._unconnected: set[int] = set()
         self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
             self._address,
             kwargs={"autocommit": True, "cursor_factory": ClientCursor, "connect_timeout": 5},
@@ -251,13 +252,22 @@ class Server:
 
     def _reached(self, latest: float) -> psycopg.Connection[Any]:
         """Return a connection. The pool stops trying after some seconds: it is asked again."""
-        while True:
-            left = min(BUSY_SECONDS, latest - time.monotonic())
-            try:
-                return self._pool.getconn(max(LEAST_SECONDS, left))
-            except PoolTimeout:
-                if time.monotonic() > latest:
-                    raise
+        self._unconnected.add(threading.get_ident())
+        try:
+            while True:
+                left = min(BUSY_SECONDS, latest - time.monotonic())
+                try:
+                    return self._pool.getconn(max(LEAST_SECONDS, left))
+                except PoolTimeout:
+                    if time.monotonic() > latest:
+                        raise
+        finally:
+            self._unconnected.discard(threading.get_ident())
+
+    @property
+    def is_away(self) -> bool:
+        """Whether a thread waits for a connection at this moment: usually there is one."""
+        return bool(self._unconnected)
 
     def commit(self, cursor: ClientCursor[Any], number: str) -> None:
         """Commit the transaction of this number. If the connection is lost meanwhile, find out what
