@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from kinmem.clock import Clock
@@ -95,9 +94,7 @@ def recalibrate(store: Store, clock: Clock, budget: Budget, counts: Counter[str]
     Pinned memories, those without importance, and those that a person has rated do not change. Only
     `scored_at` records when it was done. If the clock cannot be right, nothing is done.
     """
-    now = clock()
-    work = partial(_recalibrate, store, now, budget, counts)
-    once_a_day(store, RECALIBRATE, now, budget, counts, work)
+    once_a_day(store, RECALIBRATE, clock(), budget, counts, _recalibrate)
 
 
 def _recalibrate(
@@ -273,9 +270,7 @@ def prune(store: Store, wanted: Prune, clock: Clock, budget: Budget, counts: Cou
     """
     if wanted != "kinbot":
         return
-    now = clock()
-    work = partial(_prune, store, now, budget, counts)
-    once_a_day(store, PRUNE, now, budget, counts, work)
+    once_a_day(store, PRUNE, clock(), budget, counts, _prune)
 
 
 def _prune(

@@ -229,13 +229,16 @@ UNDONE = timedelta(days=30)
 TOGETHER = 200
 
 
+Daily = Callable[[Store, datetime, Budget, Counter[str], Sequence[Living]], None]
+
+
 def once_a_day(
     store: Store,
     step: str,
     now: datetime,
     budget: Budget,
     counts: Counter[str],
-    work: Callable[[Sequence[Living]], None],
+    work: Daily,
 ) -> None:
     """Do the work with the own memories in use, unless this step was done within the last day.
 
@@ -249,7 +252,7 @@ def once_a_day(
     if not is_believed(memories, now):
         counts["clock"] += 1
         return
-    work(memories)
+    work(store, now, budget, counts, memories)
     if not budget.dry_run and not budget.is_over():
         store.jobs.set_mark(mark, at)
 

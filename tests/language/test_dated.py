@@ -275,11 +275,11 @@ def test_weekdays_have_the_date_of_one_event_or_none(
         ("I fell yesterday, Saturday.", "2026-11-21"),
         ("Ayer sábado fui al médico.", "2026-11-21"),
         ("Yesterday was Saturday.", None),
+        ("Grandma died on 3 May 2019", "2019-05-03"),
+        ("My birthday is on 3 May 1991", None),
     ],
 )
-def test_a_weekday_beside_another_word_for_the_day_is_no_second_day(
-    text: str, day: str | None
-) -> None:
+def test_the_day_of_an_event_is_told_by_what_stands_beside_it(text: str, day: str | None) -> None:
     found = Dates(text, SUNDAY).of_event
 
     assert (found and found.isoformat()) == day

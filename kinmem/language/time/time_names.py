@@ -207,12 +207,17 @@ def is_one_day(anchor: Anchor, clause: Clause, once: Once | None = None) -> bool
         return not clause.refuses(anchor)
     start = link.start() if link else anchor.start
     alone = STANDS_ALONE.match(whole, anchor.end) is not None  # unlike Friday mornings
-    is_on = alone and (is_said_to_be or _before(_is_on(language), whole, start) is not None)
+    happens_then = alone and (is_said_to_be or is_on(clause, start))
     if once is None:
-        return is_on and not clause.tense.future
+        return happens_then and not clause.tense.future
     rest = clause.without(max(start, clause.start), anchor.end)
     least = ONCE_SAID_TO_BE if is_said_to_be else ONCE
-    return (is_on or clause.tense.future) and bool(rest) and once(rest) >= least
+    return (happens_then or clause.tense.future) and bool(rest) and once(rest) >= least
+
+
+def is_on(clause: Clause, start: int) -> bool:
+    """Whether something is said to be at the time that begins there: the exam is on Monday."""
+    return _before(_is_on(clause.language), clause.whole, start) is not None
 
 
 def is_weekday(anchor: Anchor, clause: Clause) -> bool:
@@ -222,7 +227,7 @@ def is_weekday(anchor: Anchor, clause: Clause) -> bool:
         return False
     before = re.findall(r"\w+", clause.whole[max(0, anchor.start - WINDOW) : anchor.start])
     is_verb = bool(before) and before[-1] in TENSES
-    return is_verb or _before(_is_on(clause.language), clause.whole, anchor.start) is not None
+    return is_verb or is_on(clause, anchor.start)
 
 
 def _before(pattern: re.Pattern[str], text: str, end: int) -> re.Match[str] | None:

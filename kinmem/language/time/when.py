@@ -18,7 +18,7 @@ from kinmem.language.time.phrases import (
     named_end,
     named_time,
 )
-from kinmem.language.time.time_names import Once, is_weekday, spoken_grammar
+from kinmem.language.time.time_names import Once, is_on, is_weekday, spoken_grammar
 from kinmem.text import late
 
 # Signs that a question asks how things stood, in six languages; the words are in the lexica.
@@ -134,7 +134,10 @@ def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
         on = link is None or link.lastgroup == "in"
         tense = clause.tense
-        told = anchor.meaning == "date" and tense.past or dated.is_sure(anchor, clause)
+        start = link.start() if link else anchor.start
+        # A date with its year needs no verb in the past, unless something is on that date.
+        is_past = tense.past or (anchor.slots.year is not None and not is_on(clause, start))
+        told = anchor.meaning == "date" and is_past or dated.is_sure(anchor, clause)
         is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
         yield stretch[0].date() if on and told and is_day and not tense.future else None
 
