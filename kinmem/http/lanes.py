@@ -309,21 +309,6 @@ class UnderWay:
             self._end(works, what, going)
         return found
 
-    def answer(
-        self,
-        service: "Service",
-        what: Hashable,
-        work: Callable[[Progress], T],
-        progress: Progress | None = None,
-        is_heard: bool = False,
-    ) -> T:
-        """Return or raise the result. Raises StillWorking if the work continues: the same request
-        again waits for its end."""
-        found = self.result(service, what, work, progress, is_heard)
-        if found is None:
-            raise StillWorking(PATIENCE, AGAIN_SECONDS)
-        return found
-
     def _sweep(self) -> None:
         """Drop what nobody has asked for in time. Work holds its service, which would never be
         freed."""
@@ -337,6 +322,14 @@ class UnderWay:
         with self._lock:
             if works.get(what) is work:
                 del works[what]
+
+
+def answered(result: T | None) -> T:
+    """Return the result of work that is under way. Raises StillWorking if it continues: the same
+    request again waits for its end."""
+    if result is None:
+        raise StillWorking(PATIENCE, AGAIN_SECONDS)
+    return result
 
 
 class Work(Unhurried[Any]):

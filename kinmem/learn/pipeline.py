@@ -214,7 +214,8 @@ class Learn:
         found = self._find(turn, before)  # 1
         screened = self._screen(found, turn, before)  # 2
         source = Source(turn, screened.repeated, f"turn {turn[0].session} {turn[0].turn}")
-        drafted = [self._draft_or_refuse(note, source) for note in screened.notes]  # 3
+        notes = [one for one in screened.notes if not (one.quarantine and one.only_as_change)]
+        drafted = [self._draft_or_refuse(note, source) for note in notes]  # 3
         outcomes = self._learn(drafted, source)  # 4 to 6
         if outcomes is None:
             return Counter()
@@ -324,8 +325,6 @@ class Learn:
     def _decide(self, candidate: Candidate, changes: Changes, source: Source, most: int) -> Stored:
         """Decide about one note beside what is stored and what its turn has taught already."""
         note, memory = candidate.note, candidate.memory
-        if note.quarantine is not None and note.only_as_change:
-            return CHANGES_NOTHING
         if note.quarantine is not None:
             return changes.hold(candidate, self._compare.quarantined())
         if source.is_bulk:

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict, Unpack
 from kinmem.conversation.sanitize import ESCAPED, restored
 from kinmem.errors import InvalidInput
 from kinmem.hooks.dialects import is_users
-from kinmem.http.lanes import UnderWay, Unhurried
+from kinmem.http.lanes import UnderWay, Unhurried, answered
 from kinmem.mcp.calls import Call
 from kinmem.mcp.knowledge_answers import Explored, Timeline
 from kinmem.mcp.strict_tool import StrictTool, closed, tool, without_nulls
@@ -191,7 +191,7 @@ def memorize(
     if content is not None and not is_document(content):
         return store()
     what = (key, content, repr(items), repr(details))
-    return under_way.answer(service, what, store, call.progress(), call.is_heard)
+    return answered(under_way.result(service, what, store, call.progress(), call.is_heard))
 
 
 def update_memory(

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from kinmem.documents.document import Given
 from kinmem.errors import InvalidInput
-from kinmem.http.lanes import UnderWay
+from kinmem.http.lanes import UnderWay, answered
 from kinmem.models import Stored
 from kinmem.web.rest.declaration import LEFT_OUT, BatchName, Call, Group, Made
 
@@ -38,7 +38,7 @@ def add_document(call: Call, asked: Document) -> Stored:
     """Store a file in chunks. The same text again is a duplicate. If the server still works on it
     (code deadline), the same request again waits for its end."""
     what = ("add_document", asked.digest)
-    return under_way.answer(call.service, what, lambda _: _stored(call, asked))
+    return answered(under_way.result(call.service, what, lambda _: _stored(call, asked)))
 
 
 def _stored(call: Call, asked: Document) -> Stored:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from kinmem.conversation.sanitize import ESCAPED, disarmed, restored
 from kinmem.errors import InvalidInput
-from kinmem.http.lanes import UnderWay
+from kinmem.http.lanes import UnderWay, answered
 from kinmem.knowledge.connections import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
 from kinmem.models.draft import is_document
@@ -83,7 +83,7 @@ def memorize(call: Call, asked: New) -> Stored:
     if not is_document(asked.content):
         return _stored(call, asked)
     what = ("memorize", call.key, asked.digest)
-    return under_way.answer(call.service, what, lambda _: _stored(call, asked))
+    return answered(under_way.result(call.service, what, lambda _: _stored(call, asked)))
 
 
 def _stored(call: Call, asked: New) -> Stored:
@@ -109,7 +109,7 @@ def memorize_many(call: Call, asked: Batch) -> Outcomes:
     """Store up to 100 memories. An item that cannot be stored is refused; the others are stored. If
     the server still works on them (code deadline), the same request again waits for its end."""
     what = ("memorize_many", call.key, asked.digest)
-    return under_way.answer(call.service, what, lambda _: _all_stored(call, asked))
+    return answered(under_way.result(call.service, what, lambda _: _all_stored(call, asked)))
 
 
 def _all_stored(call: Call, asked: Batch) -> Outcomes:
