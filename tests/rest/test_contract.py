@@ -10,9 +10,8 @@ import requests
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import one_of
 
-from kinmem.web.rest.api_routes import ENDPOINTS
+from kinmem.web.rest.api_routes import ENDPOINTS, openapi
 from kinmem.web.rest.declaration import Endpoint
-from kinmem.web.rest.openapi import openapi
 from tests.rest.conftest import serving
 from tests.sweeps import rounds, sample
 

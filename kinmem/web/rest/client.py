@@ -29,7 +29,7 @@ from kinmem.service.storing import Storing
 from kinmem.service.views import Views
 from kinmem.store.history import batch_name
 from kinmem.validation import MOST_LISTED, checked_count, checked_key
-from kinmem.web.rest import client_files, knowledge_endpoints, memory_endpoints, past_endpoints
+from kinmem.web.rest import knowledge_endpoints, memory_endpoints
 from kinmem.web.rest import upkeep_endpoints as upkeep
 from kinmem.web.rest.client_methods import (
     LOCAL_ONLY,
@@ -39,6 +39,7 @@ from kinmem.web.rest.client_methods import (
     Unreachable,
     as_body,
     bound,
+    fetch_export,
     filled,
     in_requests,
     joined,
@@ -49,6 +50,7 @@ from kinmem.web.rest.client_methods import (
     quoted,
     quoted_name,
     raise_for,
+    send_import,
     understood,
 )
 from kinmem.web.rest.declaration import BODILESS, PREFIX
@@ -185,7 +187,7 @@ class Client:
         while True:
             part = {"limit": min(limit, LINES), **asked}
             told = understood(
-                past_endpoints.History, self._ask("history", "GET", path, part)
+                knowledge_endpoints.History, self._ask("history", "GET", path, part)
             ).events
             lines += told
             count = len(told) if id is not None else len({line.write for line in told})
@@ -267,7 +269,7 @@ class Client:
     ) -> Exported:
         if keep_secrets:
             raise InvalidInput("secrets do not leave the machine over HTTP")
-        return client_files.export(self._http, target)
+        return fetch_export(self._http, target)
 
     def import_(
         self,
@@ -279,7 +281,7 @@ class Client:
     ) -> Import:
         if keep_secrets:
             raise InvalidInput("the server decides what becomes of secrets (KINMEM_SECRETS)")
-        return client_files.import_(self._http, path, dry_run=dry_run)
+        return send_import(self._http, path, dry_run=dry_run)
 
     def close(self) -> None:
         """Close the connections."""

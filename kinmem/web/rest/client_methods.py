@@ -1,6 +1,6 @@
-"""The methods of a client that are one request, or the same request page by page; a local method's
-arguments, bound as Python binds them, and made JSON; and a server's errors as those of a local
-memory."""
+"""What a client's methods are made of: those that are one request, or the same request page by
+page; a local method's arguments, bound as Python binds them, and made JSON; a server's errors as
+those of a local memory; and the files of an export or import."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,12 +8,15 @@ from dataclasses import MISSING, dataclass, fields
 from datetime import date
 from functools import cache
 from inspect import Parameter, Signature, signature
-from typing import Any, NoReturn, cast
+from pathlib import Path
+from typing import IO, Any, NoReturn, cast
 from urllib.parse import quote
 
 import httpx
 from pydantic import ValidationError
 
+from kinmem.backup.importing import Import, Problem
+from kinmem.backup.jsonl import Exported, whole_file
 from kinmem.errors import (
     ConfigError,
     EntityNotFound,
@@ -42,8 +45,6 @@ from kinmem.undo.undo import Undone
 from kinmem.web.rest import conversation_endpoints as talk
 from kinmem.web.rest import knowledge_endpoints as knowledge
 from kinmem.web.rest import memory_endpoints as memories
-from kinmem.web.rest import past_endpoints as past
-from kinmem.web.rest import review_endpoints as review
 from kinmem.web.rest import upkeep_endpoints as upkeep
 from kinmem.web.rest.memory_endpoints import New
 from kinmem.web.rest.shapes import ID_CHARACTERS, read
@@ -87,9 +88,9 @@ REMOTE: Mapping[str, Remote] = {
     "similar": Remote(Memories.similar, "GET", "/memories/{id}/similar", memories.Hits, "hits"),
     "left_out": Remote(Memories.left_out, "GET", "/left-out", memories.Hits, "hits"),
     "undo": Remote(Memories.undo, "POST", "/undo", Undone, takes_body=True),
-    "as_of": Remote(Views.as_of, "GET", "/as-of", past.Then, "memories", is_paged=True),
+    "as_of": Remote(Views.as_of, "GET", "/as-of", knowledge.Then, "memories", is_paged=True),
     "changes": Remote(ChangesView.changes, "GET", "/changes", Changes),
-    "muted": Remote(Memories.muted, "GET", "/muted", review.Muted, "kins"),
+    "muted": Remote(Memories.muted, "GET", "/muted", upkeep.Muted, "kins"),
     "subjects": Remote(Views.subjects, "GET", "/subjects", knowledge.Names, "names"),
     "entity_names": Remote(Views.entity_names, "GET", "/entities", knowledge.Names, "names"),
     "timeline": Remote(Views.timeline, "GET", "/timeline", Page),
@@ -311,3 +312,45 @@ def raise_told(told: Mapping[str, Any], name: str) -> NoReturn:
     error.args = (message,)
     error.code, error.retry = code, retry
     raise error
+
+
+def fetch_export(http: httpx.Client, target: str | Path | IO[bytes]) -> Exported:
+    """Write what the server exports to a file or a binary stream."""
+    if isinstance(target, str | Path):
+        with whole_file(Path(target)) as file:
+            return fetch_export(http, file)
+    header: dict[str, Any] = {}
+    with http.stream("GET", "/export", timeout=None) as response:
+        if response.is_error:
+            response.read()
+            raise_for(response, "export")
+        for line in response.iter_lines():
+            target.write(line.encode() + b"\n")
+            known = json.loads(line)
+            header = known if known["type"] == "header" else header  # the last one is right
+    return Exported(header["counts"])
+
+
+def send_import(http: httpx.Client, path: str | Path, *, dry_run: bool) -> Import:
+    """Let the server import a file."""
+    asked = {"dry_run": "1"} if dry_run else {}
+    headers = {"Content-Type": "application/jsonl"}
+    try:
+        with Path(path).open("rb") as file:
+            response = http.post(
+                "/import", params=asked, headers=headers, content=file, timeout=None
+            )
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from None
+    if response.is_error:
+        raise_for(response, "import_")
+    last = json.loads(response.text.strip().rpartition("\n")[2])
+    if "result" not in last:
+        raise_told(last["error"], "import_")
+    return _imported(last["result"])
+
+
+def _imported(told: dict[str, Any]) -> Import:
+    problems = [Problem(**one) for one in told.pop("problems", [])]
+    named = {"inBin": "in_bin", "othersShared": "others"}
+    return Import(**{named.get(name, name): one for name, one in told.items()}, problems=problems)

@@ -1,5 +1,8 @@
-"""Memories: recall them, list, store, change, forget and restore them."""
+"""Memories: recall them, list, store, change, forget and restore them. And documents: files that
+recall finds chunk by chunk."""
 
+from base64 import b64decode
+from binascii import Error
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -8,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from kinmem.conversation.sanitize import ESCAPED, disarmed, restored
+from kinmem.documents.document import Given
 from kinmem.errors import InvalidInput
 from kinmem.http.lanes import UnderWay, answered
 from kinmem.knowledge.connections import Connection
@@ -35,7 +39,8 @@ from kinmem.web.rest.declaration import (
     Where,
 )
 
-group = Group("Memories")
+memories = Group("Memories")
+documents = Group("Documents")
 under_way = UnderWay()
 
 
@@ -46,13 +51,13 @@ class Question(Where):
     session: Annotated[str, Field(description="the conversation of a follow-up")] = LEFT_OUT
 
 
-@group("POST", "/recall", "read")
+@memories("POST", "/recall", "read")
 def recall(call: Call, asked: Question) -> Answer:
     """Search by meaning and words, best first; each hit with its score and the reasons for it."""
     return call.service.recall(**asked.given())
 
 
-@group("GET", "/recall", "read")
+@memories("GET", "/recall", "read")
 def recall_by_address(call: Call, asked: Question) -> Answer:
     """Do the same as POST /recall, for clients that can only send an address."""
     return call.service.recall(**asked.given())
@@ -62,7 +67,7 @@ class Listing(Where, Paged):
     sort: Sort = "newest"
 
 
-@group("GET", "/memories", "read")
+@memories("GET", "/memories", "read")
 def list_memories(call: Call, asked: Listing) -> Page:
     """Return one page of memories; next_cursor leads to the next one."""
     return call.service.list_memories(**asked.given())
@@ -76,7 +81,7 @@ class New(Made):
     content: Annotated[str, Field(description="one self-contained statement")]
 
 
-@group("POST", "/memories", "write", takes_key=True, body_bytes=TEXT_BYTES)
+@memories("POST", "/memories", "write", takes_key=True, body_bytes=TEXT_BYTES)
 def memorize(call: Call, asked: New) -> Stored:
     """Store one memory. What is known is not stored twice; the status says what became of it. If
     the server still works on a long text (code deadline), the same request again waits for it."""
@@ -104,7 +109,7 @@ class Outcomes:
     items: Sequence[Stored]
 
 
-@group("POST", "/memories/batch", "write", takes_key=True, body_bytes=TEXT_BYTES)
+@memories("POST", "/memories/batch", "write", takes_key=True, body_bytes=TEXT_BYTES)
 def memorize_many(call: Call, asked: Batch) -> Outcomes:
     """Store up to 100 memories. An item that cannot be stored is refused; the others are stored. If
     the server still works on them (code deadline), the same request again waits for its end."""
@@ -147,7 +152,7 @@ def _may_store(call: Call, items: Sequence[tuple[str | None, New]]) -> None:
         call.service.share(count)
 
 
-@group("GET", "/memories/{id}", "read")
+@memories("GET", "/memories/{id}", "read")
 def get(call: Call) -> Memory:
     """Return a memory in any state, with its version as ETag; reading counts as use. The content of
     a document is its beginning, /text has all of it."""
@@ -159,7 +164,7 @@ class Said:
     text: str
 
 
-@group("GET", "/memories/{id}/text", "read")
+@memories("GET", "/memories/{id}/text", "read")
 def text(call: Call) -> Said:
     """Return the whole text of a memory or document."""
     store = call.service.store
@@ -173,7 +178,7 @@ class Part(Asked):
     number: Annotated[int, Field(ge=1, le=10_000_000, description="from 1")]
 
 
-@group("GET", "/memories/{id}/chunk", "read")
+@memories("GET", "/memories/{id}/chunk", "read")
 def chunk(call: Call, asked: Part) -> Said:
     """Return one chunk of a document, as recall names it."""
     return Said(call.service.chunk(call.id, asked.number))
@@ -196,7 +201,7 @@ class Changes(Details):
     trusted: Trusted = False
 
 
-@group("PATCH", "/memories/{id}", "write", is_guarded=True)
+@memories("PATCH", "/memories/{id}", "write", is_guarded=True)
 def update_memory(call: Call, asked: Changes) -> Memory:
     """Change what is named; null clears a field that may be empty. With If-Match only if nobody has
     changed it since."""
@@ -211,26 +216,26 @@ def update_memory(call: Call, asked: Changes) -> Memory:
     return service.update_memory(call.id, if_version=call.if_version, **changes)
 
 
-@group("DELETE", "/memories/{id}", "write")
+@memories("DELETE", "/memories/{id}", "write")
 def forget(call: Call) -> Forgotten:
     """Take a memory out of use. It can be restored for a while."""
     return call.service.forget(call.id)
 
 
-@group("POST", "/memories/{id}/erase", "admin")
+@memories("POST", "/memories/{id}/erase", "admin")
 def erase(call: Call) -> Forgotten:
     """Remove a memory for good, with its history and what was said in the turns it was learned
     from."""
     return call.service.forget(call.id, erase=True)
 
 
-@group("POST", "/memories/{id}/restore", "write")
+@memories("POST", "/memories/{id}/restore", "write")
 def restore(call: Call) -> Memory:
     """Bring back a memory that is forgotten, archived or superseded."""
     return call.service.restore(call.id)
 
 
-@group("POST", "/memories/{id}/confirm", "admin")
+@memories("POST", "/memories/{id}/confirm", "admin")
 def confirm(call: Call) -> Memory:
     """Vouch for what another Kin shares."""
     return call.service.confirm(call.id)
@@ -243,7 +248,7 @@ class Life:
     vitals: Vitals | None = None
 
 
-@group("GET", "/memories/{id}/vitals", "read")
+@memories("GET", "/memories/{id}/vitals", "read")
 def vitals(call: Call) -> Life:
     """Return retention, tier with its reason, priority, and how its tier has changed."""
     return Life(call.service.vitals(call.id))
@@ -256,7 +261,7 @@ class Future:
     forecast: Forecast | None = None
 
 
-@group("GET", "/memories/{id}/forecast", "read")
+@memories("GET", "/memories/{id}/forecast", "read")
 def forecast(call: Call) -> Future:
     """Return how a memory fades from now on, and what happens when."""
     return Future(call.service.forecast(call.id))
@@ -273,7 +278,7 @@ class Hits:
     hits: Sequence[Hit]
 
 
-@group("GET", "/memories/{id}/similar", "read")
+@memories("GET", "/memories/{id}/similar", "read")
 def similar(call: Call, asked: Few) -> Hits:
     """Return memories that say something like this one."""
     return Hits(call.service.similar(call.id, **asked.given()))
@@ -283,7 +288,7 @@ class Missed(Few):
     query: Text
 
 
-@group("GET", "/left-out", "read")
+@memories("GET", "/left-out", "read")
 def left_out(call: Call, asked: Missed) -> Hits:
     """Return what fits a question, but is archived, superseded, held back or forgotten."""
     return Hits(call.service.left_out(**asked.given()))
@@ -300,7 +305,7 @@ class Linked:
     links: Mapping[str, Sequence[Connection]]
 
 
-@group("GET", "/links", "read")
+@memories("GET", "/links", "read")
 def links(call: Call, asked: Some) -> Linked:
     """Return what each of these memories is connected with. Repeat `ids` for several."""
     return Linked(call.service.links(*asked.ids))
@@ -313,7 +318,53 @@ class Newer:
     newer: Mapping[str, str]
 
 
-@group("GET", "/newer", "read")
+@memories("GET", "/newer", "read")
 def newer(call: Call, asked: Some) -> Newer:
     """Return which of these memories may have been superseded by a newer one."""
     return Newer(call.service.newer(*asked.ids))
+
+
+# A file of 16 MiB in base64, with its details.
+FILE_BYTES = 22 * 1024 * 1024
+
+
+class Document(Made):
+    text: Annotated[str, Field(description="Markdown, text or HTML")] = LEFT_OUT
+    base64: Annotated[str, Field(description="instead: the bytes of the file, as of a PDF")] = (
+        LEFT_OUT
+    )
+    name: Annotated[str, Field(description="of the file; its extension tells the kind")] = ""
+    source_ref: Annotated[
+        str | None, Field(description="a path or address; another text from there is a new version")
+    ] = None
+    title: str | None = None
+    batch: BatchName = None
+    description: str | None = None
+
+
+@documents("POST", "/documents", "write", body_bytes=FILE_BYTES)
+def add_document(call: Call, asked: Document) -> Stored:
+    """Store a file in chunks. The same text again is a duplicate. If the server still works on it
+    (code deadline), the same request again waits for its end."""
+    what = ("add_document", asked.digest)
+    return answered(under_way.result(call.service, what, lambda _: _stored_document(call, asked)))
+
+
+def _stored_document(call: Call, asked: Document) -> Stored:
+    call.trusts(asked.trusted)
+    if asked.scope == "shared":
+        call.service.share(1)
+    details = {"client": call.client, **asked.given()}
+    batch = details.pop("batch", None)
+    text, encoded = details.pop("text", None), details.pop("base64", None)
+    if (text is None) == (encoded is None):
+        raise InvalidInput("give either text or base64")
+    data = text if encoded is None else _bytes(encoded)
+    return call.service.add(Given(data=data, **details), batch)
+
+
+def _bytes(encoded: str) -> bytes:
+    try:
+        return b64decode(encoded, validate=True)
+    except (Error, ValueError) as error:
+        raise InvalidInput(f"base64: {error}") from None

@@ -1,4 +1,5 @@
-"""Upkeep: the work that is otherwise done in the background, its reports, and the condition."""
+"""Upkeep: the work that is otherwise done in the background, its reports, and the condition. And
+review: what may need a decision, the decisions, and whom not to listen to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,15 +9,26 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kinmem.http.lanes import PATIENCE, UnderWay
-from kinmem.http.tokens import Scope
-from kinmem.models import Progress
+from kinmem.http.tokens import Scope as TokenScope
+from kinmem.models import Progress, Review, Scope
+from kinmem.models import Settled as SettledIssue
 from kinmem.models.turns import Run
 from kinmem.service import Service, Stats
 from kinmem.upkeep.steps import StepName
 from kinmem.web import VERSION
-from kinmem.web.rest.declaration import Asked, Call, Group, Id, NodeCount, NotYet
+from kinmem.web.rest.declaration import (
+    LEFT_OUT,
+    Asked,
+    Call,
+    Group,
+    Id,
+    NodeCount,
+    NotYet,
+    Releases,
+)
 
-group = Group("Upkeep")
+upkeep = Group("Upkeep")
+reviews = Group("Review")
 under_way = UnderWay()
 
 
@@ -34,7 +46,7 @@ class Sleeping(Asked):
     compress: Annotated[bool | None, Field(description="merge without a model")] = None
 
 
-@group("POST", "/sleep", "admin")
+@upkeep("POST", "/sleep", "admin")
 def sleep(call: Call, asked: Sleeping) -> Slept:
     """Do the upkeep now: learn, expire, tag, link, merge, let fade, tidy up. Ask again for the
     result of what takes longer."""
@@ -56,7 +68,7 @@ class Reported(Asked):
     limit: NodeCount = 20
 
 
-@group("GET", "/runs", "read")
+@upkeep("GET", "/runs", "read")
 def runs(call: Call, asked: Reported) -> Runs:
     """Return the reports of background work, the latest first."""
     return Runs(call.service.runs(**asked.given()))
@@ -74,14 +86,14 @@ class Named(Asked):
     ids: Annotated[tuple[Id, ...], Field(max_length=200)] = ()
 
 
-@group("POST", "/summarize", "admin")
+@upkeep("POST", "/summarize", "admin")
 def summarize(call: Call, asked: Named) -> Worked:
     """Make new summaries of these memories, or of all that lack one."""
     work = partial(call.service.summarize, asked.ids)
     return Worked(under_way.result(call.service, ("summarize", asked.ids), work))
 
 
-@group("POST", "/reembed", "admin")
+@upkeep("POST", "/reembed", "admin")
 def reembed(call: Call) -> Worked:
     """Make the missing vectors of the configured embedder."""
     return Worked(under_way.result(call.service, "reembed", call.service.reembed))
@@ -96,7 +108,7 @@ class Settled:
     is_settled: bool
 
 
-@group("POST", "/settle", "write")
+@upkeep("POST", "/settle", "write")
 def settle(call: Call, asked: Patience) -> Settled:
     """Wait until the background work is done; false if it is not after the timeout."""
     if call.looks == 0:
@@ -107,7 +119,7 @@ def settle(call: Call, asked: Patience) -> Settled:
     return Settled(bool(outcome))
 
 
-@group("GET", "/stats", "read")
+@upkeep("GET", "/stats", "read")
 def stats(call: Call) -> Stats:
     """Return counts of memories and messages, the state of vectors, and the latest reports."""
     return call.service.stats()
@@ -120,7 +132,7 @@ class Growth:
     days: Mapping[str, int]
 
 
-@group("GET", "/growth", "read")
+@upkeep("GET", "/growth", "read")
 def growth(call: Call) -> Growth:
     """Return how many visible memories were stored on each day."""
     return Growth(call.service.growth())
@@ -134,11 +146,81 @@ class Health:
     """damaged: something was found damaged and left out; `kinmem doctor` says what."""
     version: str
     kin: str
-    scope: Scope
+    scope: TokenScope
 
 
-@group("GET", "/health", "read")
+@upkeep("GET", "/health", "read")
 def health(call: Call) -> Health:
     """Return whether the memory can be read, and what the token may do."""
     condition: Literal["ok", "damaged"] = "damaged" if call.service.store.damage else "ok"
     return Health(condition, VERSION, call.service.kin, call.bearer.scope)
+
+
+Issues = Annotated[tuple[Id, ...], Field(max_length=200)]
+
+
+class About(Asked):
+    subject: str = LEFT_OUT
+    scope: Scope = LEFT_OUT
+
+
+class Decided(About):
+    apply: Annotated[Issues, Field(description="ids of issues to settle as suggested")] = ()
+    refuse: Annotated[Issues, Field(description="never to be raised again")] = ()
+    keep: Annotated[Id | None, Field(description="the memory that stays")] = None
+    releases: Releases = True
+
+
+@reviews("GET", "/review", "read")
+def review(call: Call, asked: About) -> Review:
+    """Find contradictions, duplicates, and quarantined, stale and cluttering memories. Changes
+    nothing."""
+    return call.service.review_memories(**asked.given())
+
+
+@reviews("POST", "/review", "write")
+def review_memories(call: Call, asked: Decided) -> Review:
+    """Settle issues, and return those that are left. What is quarantined is released only with a
+    token of scope admin, a person's."""
+    given = {**asked.given(), "releases": call.releases(asked.releases)}
+    return call.service.review_memories(**given)
+
+
+class Decision(Asked):
+    refuse: Annotated[bool, Field(description="never to be raised again")] = False
+    keep: Annotated[Id | None, Field(description="the memory that stays")] = None
+    releases: Releases = True
+
+
+@reviews("POST", "/review/{id}", "write")
+def decide(call: Call, asked: Decision) -> SettledIssue:
+    """Settle one issue of an earlier review, without a new one."""
+    given = {**asked.given(), "releases": call.releases(asked.releases)}
+    return call.service.decide(call.id, **given)
+
+
+@dataclass(frozen=True)
+class Muted:
+    """The names of the Kins that are not listened to."""
+
+    kins: Sequence[str]
+
+
+@reviews("GET", "/muted", "read")
+def muted(call: Call) -> Muted:
+    """Return the Kins whose shared memories are not shown."""
+    return Muted(call.service.muted())
+
+
+@reviews("PUT", "/muted/{id}", "admin")
+def mute(call: Call) -> Muted:
+    """Hide everything that this Kin shares."""
+    call.service.mute(call.id)
+    return Muted(call.service.muted())
+
+
+@reviews("DELETE", "/muted/{id}", "admin")
+def unmute(call: Call) -> Muted:
+    """Show what this Kin shares again."""
+    call.service.unmute(call.id)
+    return Muted(call.service.muted())
