@@ -2,8 +2,8 @@
 several in a row would work out alike; and what was filled in is read: no more than a page of ours
 sends, and nothing of another session.
 
-A view is a module in views/. It declares a View in its own VIEW, and views/__init__.py lists it:
-that gives it its route, its place in the navigation, and its forms a check of session and scope.
+A view is declared as a View by a module in views/, and listed in views/__init__.py: that gives it
+its route, its place in the navigation, and its forms a check of session and scope.
 """
 
 import re

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinmem.web.drawings import Graph, Join, Node, filtered, graph_of, positions
 from kinmem.web.view import LONGEST, Kept
-from kinmem.web.views.topology import _line
+from kinmem.web.views.overview import _row
 from tests.web.conftest import Site
 from tests.web.test_memory_views import stored
 
@@ -124,7 +124,7 @@ def test_a_stated_relation_is_said_from_its_source() -> None:
         is_cut=False,
     )
 
-    assert [_line(graph, graph.nodes[id], {}).ties[0].is_from for id in graph.nodes] == [
+    assert [_row(graph, graph.nodes[id], {}).ties[0].is_from for id in graph.nodes] == [
         False,
         True,
     ]

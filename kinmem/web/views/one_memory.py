@@ -15,8 +15,8 @@ from kinmem.upkeep.ageing import Vitals, vitals_of
 from kinmem.upkeep.lifecycle import Forecast, foreseen, was_told
 from kinmem.web.drawings import HEIGHT, WIDTH, Line, line
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
-from kinmem.web.views import talks
-from kinmem.web.views.actions import changer, edit, save
+from kinmem.web.views.history_pages import place_of
+from kinmem.web.views.memory_list import changer, edit, save
 
 PATH = "/memory/{id}"
 SIMILAR = 4
@@ -92,7 +92,7 @@ def _turn(asked: Asked, id: str) -> Answer:
     if message is None:
         raise MemoryNotFound(id)
     became = asked.service.became(message.session).get(message.turn, ())
-    around = talks.place_of(asked, message)
+    around = place_of(asked, message)
     return Shown("message.html", {"message": message, "became": became, "around": around})
 
 
