@@ -20,6 +20,7 @@ from kinmem.text import content_words, in_first_person
 from kinmem.upkeep.entities_and_tags import topics
 from kinmem.upkeep.review import read_live
 from kinmem.upkeep.steps import StepName
+from kinmem.wiring.open_home import has_begun
 from kinmem.wiring.open_memory import asks_network, embedders, open_service
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def memory(settings: Settings, *, deep: bool = False) -> Iterator[Check]:
     """Check this Kin's memory and the shared one, `deep` also what takes long. Missing files are
     not created."""
     kin = settings.general.kin
-    on_a_server = bool(settings.general.store)
-    if not on_a_server and not (settings.home / "kins" / f"{kin}.db").exists():
+    if not settings.general.store and not has_begun(settings):
         yield Check("memory", "ok", f"{kin} has none yet; it is made when it is first opened")
         return
     try:

@@ -21,6 +21,7 @@ from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.store.sqlite.disk import HighWater, note_of
 from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.encryption import is_encrypted, unlock
 from kinmem.store.sqlite.owner_file import choose, owner_of
@@ -48,6 +49,12 @@ def open_store(settings: Settings, clock: Clock) -> Store:
             yield back_up
 
     return SqliteStore(settings.home, settings.general.kin, clock, before_upgrade)
+
+
+def has_begun(settings: Settings) -> bool:
+    """Return whether this Kin has a file here, or has had one that is gone."""
+    name = f"kins/{settings.general.kin}.db"
+    return (settings.home / name).exists() or HighWater(note_of(settings.home, name)).read() > 0
 
 
 def kins_on_the_server(settings: Settings) -> list[str]:

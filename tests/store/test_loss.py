@@ -129,8 +129,9 @@ def test_what_was_lost_while_nothing_ran_is_told_until_somebody_accepts_it(
         assert text.startswith("storage_lost: ana.db")
         assert "kinmem backup restore" in text and "kinmem backup accept" in text
     assert (own.stat().st_size if own.exists() else None) == size or size  # not made anew
-    code, text = kinmem(home, "list")
-    assert code == 1 and "storage_lost" in text
+    for command in ("list", "doctor"):
+        code, text = kinmem(home, command)
+        assert code == 1 and "storage_lost" in text
 
     code, text = kinmem(home, "backup", "accept")
     assert code == 0 and "kins/ana.db" in text
