@@ -1,10 +1,9 @@
 """Settings: each is declared once with its variable, default, bounds and one sentence.
 
 The table in docs/settings.md, `kinmem config` and the checks are generated from the declarations in
-the three *_settings.py. loading.py puts them together and decides where each value comes from.
+the two *_settings.py. loading.py puts them together and decides where each value comes from.
 """
 
-from kinmem.settings.conversation_settings import CompactSettings
 from kinmem.settings.loading import (
     HOME_VARIABLE,
     RANKING_VARIABLES,
@@ -14,7 +13,7 @@ from kinmem.settings.loading import (
     table,
     unread,
 )
-from kinmem.settings.memory_settings import LearnSettings, RecallSettings
+from kinmem.settings.memory_settings import CompactSettings, LearnSettings, RecallSettings
 from kinmem.settings.server_settings import KIN_NAME, ServerSettings, kin_name
 
 __all__ = [

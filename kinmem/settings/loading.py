@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from kinmem.errors import ConfigError, InvalidInput
-from kinmem.settings.conversation_settings import CompactSettings, InjectSettings
 from kinmem.settings.declare import Knob, knobs_of
 from kinmem.settings.memory_settings import (
     BackupSettings,
+    CompactSettings,
+    InjectSettings,
     LearnSettings,
     LifeSettings,
     RecallSettings,
