@@ -13,8 +13,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext, kin_names
-from kinmem.cli.commands import command, without_command
+from kinmem.cli.command_context import CommandContext, command, kin_names, without_command
 from kinmem.cli.tables import (
     kin_table,
     setting_rows,

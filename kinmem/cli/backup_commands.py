@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext
-from kinmem.cli.commands import command
+from kinmem.cli.command_context import CommandContext, command
 from kinmem.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -1,10 +1,12 @@
-"""What every command begins with: whose memory, where it is, how to answer, which ids are meant."""
+"""What every command begins with: whose memory, where it is, how to answer, which ids are meant;
+and how a command is declared, as a function whose parameters are options, with those of all."""
 
+import inspect
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from rich.console import RenderableType
@@ -150,7 +152,7 @@ def from_memory(offered: Callable[[CommandContext], Iterable[Any]]) -> Complete:
         with suppress(Exception):  # a suggestion is not worth an error
             found = [
                 value
-                for value in offered(_context_of(ctx))
+                for value in offered(_context_typed(ctx))
                 if (value if isinstance(value, str) else value[0]).startswith(incomplete)
             ]
         return found
@@ -158,7 +160,7 @@ def from_memory(offered: Callable[[CommandContext], Iterable[Any]]) -> Complete:
     return complete
 
 
-def _context_of(ctx: typer.Context) -> CommandContext:
+def _context_typed(ctx: typer.Context) -> CommandContext:
     """Build the context from the options typed so far, before or after the command."""
     typed = [one.params for one in (ctx, ctx.parent) if one is not None]
     given = {
@@ -198,3 +200,122 @@ def sessions(context: CommandContext) -> Iterable[str]:
 
 def steps(context: CommandContext) -> Iterable[str]:
     return NAMES
+
+
+def option(
+    names: str,
+    metavar: str,
+    help: str,
+    least: int | None = None,
+    offer: Complete | None = None,
+) -> Any:
+    """Declare an option with a value: option("--limit -n", "N", "Most results."). `offer` gives
+    values for shell completion."""
+    return typer.Option(
+        *names.split(),
+        metavar=metavar,
+        help=help,
+        show_default=False,
+        min=least,
+        autocompletion=offer,
+    )
+
+
+def flag(names: str, help: str) -> Any:
+    """Declare an option without a value."""
+    return typer.Option(*names.split(), metavar="", help=help, show_default=False)
+
+
+KINS = from_memory(kins)
+
+Kin = Annotated[
+    str | None,
+    option(
+        "--kin", "NAME", "Whose memory to use; by default KINMEM_KIN, else default.", offer=KINS
+    ),
+]
+Home = Annotated[
+    str | None,
+    option("--home", "FOLDER", "Folder of the memories; by default KINMEM_HOME, else ~/.kinmem."),
+]
+Json = Annotated[bool, flag("--json", "Answer in JSON.")]
+
+
+CONTEXT = inspect.Parameter(
+    "ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+)
+
+
+def command(
+    app: typer.Typer, name: str | None = None, **display: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Declare a command: a function of its context and options. --kin, --home and --json are
+    added.
+
+    `**rest: Unpack[Keys]` stands for one option for each key, which is passed only if it was given.
+    """
+
+    def declare(body: Callable[..., None]) -> Callable[..., None]:
+        def run(ctx: typer.Context, **given: Any) -> None:
+            everywhere = {name: given.pop(name) for name in ("kin", "home", "as_json")}
+            absent = [name for name in shared if given[name] in (None, [])]
+            for name in absent:
+                del given[name]
+            body(context_of(ctx, **everywhere), **given)
+
+        own, shared = _options_of(body)
+        parameters = [CONTEXT, *own, *EVERYWHERE]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        run.__name__, run.__doc__ = body.__name__, body.__doc__
+        app.command(name, **display)(run)
+        return body
+
+    return declare
+
+
+def _options_of(body: Callable[..., None]) -> tuple[list[inspect.Parameter], list[str]]:
+    """Return the options of a command, and the names of those that stand in its `**rest`."""
+    *own, last = list(inspect.signature(body).parameters.values())[1:] or [CONTEXT]
+    if last is CONTEXT:
+        return [], []
+    if last.kind is not last.VAR_KEYWORD:
+        return [*own, last], []
+    (keys,) = get_args(last.annotation)
+    hints = get_type_hints(keys, include_extras=True)
+    return [*own, *(_option(name, hint, None) for name, hint in hints.items())], list(hints)
+
+
+def without_command(app: typer.Typer, body: Callable[[CommandContext], None]) -> None:
+    """Run `body` when the group is called without one of its commands."""
+
+    @app.callback(invoke_without_command=True)
+    def alone(
+        ctx: typer.Context,
+        kin: Kin = None,
+        home: Home = None,
+        as_json: Json = False,
+    ) -> None:
+        ctx.find_root().obj = context = context_of(ctx, kin, home, as_json)
+        if ctx.invoked_subcommand is None:
+            body(context)
+
+
+def context_of(
+    ctx: typer.Context, kin: str | None, home: str | None, as_json: bool
+) -> CommandContext:
+    """Merge the options: those after the command take precedence over those before it."""
+    before: CommandContext = ctx.find_root().obj or CommandContext()
+    return CommandContext(kin or before.kin, home or before.home, as_json or before.json)
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+EVERYWHERE = (
+    _option("kin", Kin, None),
+    _option("home", Home, None),
+    _option("as_json", Json, False),
+)

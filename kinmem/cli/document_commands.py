@@ -11,8 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext, full_id
-from kinmem.cli.commands import command
+from kinmem.cli.command_context import CommandContext, command, full_id
 from kinmem.cli.terminal import exit_code, one_line, progress_bar
 from kinmem.documents.document import Given, files_of, from_file
 from kinmem.errors import InvalidInput

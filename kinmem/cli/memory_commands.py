@@ -10,8 +10,7 @@ from rich.text import Text
 from kinmem.cli import details
 from kinmem.cli import options as take
 from kinmem.cli.cards import connected, forgotten, memory_card, still_said, what_became
-from kinmem.cli.command_context import CommandContext, full_id
-from kinmem.cli.commands import command
+from kinmem.cli.command_context import CommandContext, command, full_id
 from kinmem.cli.forgetting_command import forget_about, scrub_secrets
 from kinmem.cli.terminal import Refused, one_line, say
 from kinmem.models import Memory

@@ -7,38 +7,14 @@ import typer
 
 from kinmem import models
 from kinmem.cli import command_context
-from kinmem.cli.command_context import Complete, among, from_memory
-
-
-def option(
-    names: str,
-    metavar: str,
-    help: str,
-    least: int | None = None,
-    offer: Complete | None = None,
-) -> Any:
-    """Declare an option with a value: option("--limit -n", "N", "Most results."). `offer` gives
-    values for shell completion."""
-    return typer.Option(
-        *names.split(),
-        metavar=metavar,
-        help=help,
-        show_default=False,
-        min=least,
-        autocompletion=offer,
-    )
-
-
-def flag(names: str, help: str) -> Any:
-    """Declare an option without a value."""
-    return typer.Option(*names.split(), metavar="", help=help, show_default=False)
+from kinmem.cli.command_context import KINS, Complete, among, flag, from_memory, option
 
 
 def argument(metavar: str, help: str, offer: Complete | None = None) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=offer)
 
 
-KINS, IDS = from_memory(command_context.kins), from_memory(command_context.ids)
+IDS = from_memory(command_context.ids)
 SUBJECTS, SESSIONS = from_memory(command_context.subjects), from_memory(command_context.sessions)
 
 
@@ -47,19 +23,6 @@ def in_list(text: str) -> Complete:
     listed = text.rpartition(": ")[2].partition(".")[0].replace(";", ",")
     return among(*(value.split()[-1] for value in listed.split(", ") if value))
 
-
-# before or after every command
-Kin = Annotated[
-    str | None,
-    option(
-        "--kin", "NAME", "Whose memory to use; by default KINMEM_KIN, else default.", offer=KINS
-    ),
-]
-Home = Annotated[
-    str | None,
-    option("--home", "FOLDER", "Folder of the memories; by default KINMEM_HOME, else ~/.kinmem."),
-]
-Json = Annotated[bool, flag("--json", "Answer in JSON.")]
 
 # arguments
 Text = Annotated[list[str], argument("TEXT", "One statement; - reads stdin.")]

@@ -8,8 +8,7 @@ import typer
 
 from kinmem.cli import options as take
 from kinmem.cli.cards import answer_cards, entity_card, issues, listing, memory_card, moments
-from kinmem.cli.command_context import CommandContext, full_id, whole_page
-from kinmem.cli.commands import command
+from kinmem.cli.command_context import CommandContext, command, full_id, whole_page
 from kinmem.cli.details import whole_card, whole_row
 from kinmem.cli.tables import (
     message_rows,

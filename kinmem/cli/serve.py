@@ -27,7 +27,7 @@ from kinmem.settings.trust import warnings
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
-    from kinmem.http.logins import BearerOf, Sessions
+    from kinmem.http.guard import BearerOf, Sessions
     from kinmem.http.metrics import Meters
     from kinmem.http.server import Served
     from kinmem.http.tokens import Tokens
@@ -168,7 +168,7 @@ def serve_page(settings: Settings, opened: Callable[[str], object]) -> NoReturn:
 
 
 def _sessions(settings: Settings, bearer_of: "BearerOf") -> "Sessions":
-    from kinmem.http.logins import Sessions
+    from kinmem.http.guard import Sessions
     from kinmem.web.routes import SEGMENTS
 
     # A free port is known only later; another number tells servers of one home apart as well.

@@ -10,8 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext, short_id
-from kinmem.cli.commands import command
+from kinmem.cli.command_context import CommandContext, command, short_id
 from kinmem.cli.terminal import Refused, json_text, one_line, say
 
 if TYPE_CHECKING:
