@@ -15,8 +15,7 @@ from starlette.applications import Starlette
 from benchmarks.kins import fresh_kin
 from benchmarks.pages import CHROMIUM, served
 from benchmarks.report import Row, Table, Target
-from kinmem.http.guard import Guard
-from kinmem.http.logins import Sessions
+from kinmem.http.guard import Guard, Sessions
 from kinmem.http.tokens import Bearer
 from kinmem.web.routes import SEGMENTS, web_routes
 

@@ -23,8 +23,7 @@ from benchmarks.kins import fresh_kin
 from benchmarks.latency import fill
 from benchmarks.report import Row, Table, Target
 from kinmem.documents.document import Given
-from kinmem.http.guard import Guard
-from kinmem.http.logins import Sessions
+from kinmem.http.guard import Guard, Sessions
 from kinmem.http.tokens import Bearer
 from kinmem.models.links import Link
 from kinmem.service import Service

@@ -131,8 +131,7 @@ def told(folder: Path) -> Iterator[tuple[Any, str]]:
     import uvicorn
     from starlette.applications import Starlette
 
-    from kinmem.http.guard import Guard
-    from kinmem.http.logins import Sessions
+    from kinmem.http.guard import Guard, Sessions
     from kinmem.http.tokens import Bearer, Tokens
     from kinmem.settings import load
     from kinmem.web.routes import SEGMENTS, web_routes

@@ -13,7 +13,7 @@ import apsw
 import pytest
 from starlette.datastructures import FormData, QueryParams
 
-from kinmem.http.logins import Session
+from kinmem.http.guard import Session
 from kinmem.http.tokens import Bearer
 from kinmem.models import State
 from kinmem.service import Service

@@ -26,8 +26,7 @@ from kinmem.http.connection_limits import (
     Steady,
     TimedProtocol,
 )
-from kinmem.http.guard import Guard
-from kinmem.http.logins import BearerOf, Sessions
+from kinmem.http.guard import BearerOf, Guard, Sessions
 from kinmem.http.metrics import Meters, Observed, can_count, count_together, forget_worker
 from kinmem.http.open_page import announce
 from kinmem.http.tokens import Bearer, Tokens, is_loopback, tokens_of

@@ -25,8 +25,7 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
 from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound, Overloaded
-from kinmem.http.lanes import Lanes, ServiceFor
-from kinmem.http.logins import (
+from kinmem.http.guard import (
     LIVE,
     LIVE_HEADER,
     LOGIN,
@@ -37,6 +36,7 @@ from kinmem.http.logins import (
     Sessions,
     set_cookie,
 )
+from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import Scope
 from kinmem.web.language import chosen

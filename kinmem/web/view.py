@@ -23,7 +23,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from kinmem.documents.document import FILE_BYTES
 from kinmem.errors import KinmemError
-from kinmem.http.logins import Session, is_same
+from kinmem.http.guard import Session, is_same
 from kinmem.http.tokens import Scope
 from kinmem.service import Service
 from kinmem.web.language import Language

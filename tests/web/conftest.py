@@ -18,8 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from starlette.applications import Starlette
 
 from kinmem.cli.serve import Services
-from kinmem.http.guard import Guard
-from kinmem.http.logins import Sessions
+from kinmem.http.guard import Guard, Sessions
 from kinmem.http.server import bearer_of
 from kinmem.http.tokens import Bearer, Scope, Tokens
 from kinmem.service import Service

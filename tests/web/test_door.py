@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from kinmem.http import open_page
-from kinmem.http.logins import IDLE_SECONDS, Sessions
+from kinmem.http.guard import IDLE_SECONDS, Sessions
 from kinmem.http.open_page import is_waiting, open_at
 from kinmem.http.tokens import Bearer, Tokens
 from tests.test_http import running

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.http import logins
-from kinmem.http.logins import IDLE_SECONDS, Sessions
+from kinmem.http import guard
+from kinmem.http.guard import IDLE_SECONDS, Sessions
 from kinmem.http.tokens import Bearer, Tokens
 from kinmem.web import routes
 from kinmem.web.routes import Events
@@ -107,7 +107,7 @@ def test_a_cookie_that_python_cannot_parse_does_not_lock_out(sessions: Sessions)
 def test_many_sessions_of_one_kin_end_none_of_another(
     sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logins, "MOST_SESSIONS", 5)
+    monkeypatch.setattr(guard, "MOST_SESSIONS", 5)
     first = sessions._begin(Bearer("ana", "admin"), None)
     for _ in range(9):
         sessions._begin(Bearer("bob", "read"), None)
