@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from kinmem.llm.base import warm  # noqa: E402
 from kinmem.llm.builtin import FOLDER, BuiltinEmbedder  # noqa: E402
 from kinmem.llm.vectors import Probe  # noqa: E402
-from kinmem.recall.replies import ASKS, INFORMS, LONGEST  # noqa: E402
+from kinmem.recall.conversation import ASKS, INFORMS, LONGEST_REPLY  # noqa: E402
 from scripts.train_places import fitted  # noqa: E402
 
 TRAINING = ROOT / "training"
@@ -49,7 +49,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 def exchanges(name: str) -> list[Exchange]:
     rows = rows_of(f"replies/{name}.jsonl")
     found = [Exchange(row["question"], row["reply"], row["answers"]) for row in rows]
-    return [one for one in found if len(one.reply) <= LONGEST]
+    return [one for one in found if len(one.reply) <= LONGEST_REPLY]
 
 
 def unmarked(question: str) -> str:
