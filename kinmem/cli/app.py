@@ -24,6 +24,7 @@ from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, Home, Json, Kin, command
 from kinmem.cli.serve import serve as run
 from kinmem.cli.serve import serve_page
+from kinmem.cli.tables import versions
 from kinmem.cli.terminal import json_text
 from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
@@ -248,9 +249,6 @@ def before(
 ) -> None:
     ctx.obj = CommandContext(kin, home, as_json)
     if version:
-        # Late: loads the store and every kind of model, 0.5 s.
-        from kinmem.cli.installation_checks import versions
-
         found = versions()
         line = ", ".join(f"{name} {version}" for name, version in found.items())
         typer.echo(json_text(found) if as_json else line)

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from kinmem.cli.installation_checks import Check, Status
 from kinmem.errors import KinmemError
 from kinmem.llm.prompts import chunks_of
 from kinmem.models import Asked, Filters, Health, Living, Memory, Vector
@@ -26,6 +25,19 @@ from kinmem.wiring.open_memory import asks_network, embedders, open_service
 if TYPE_CHECKING:
     from kinmem.llm.base import Embedder
     from kinmem.service import Service
+
+Status = Literal["ok", "warning", "error"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the doctor's report: what was checked, its state, and what helps."""
+
+    name: str
+    status: Status
+    told: str
+    remedy: str | None = None
+
 
 SLACK = timedelta(minutes=5)
 # Bytes of a number in a vector.

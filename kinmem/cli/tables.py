@@ -1,6 +1,8 @@
-"""Kins, tokens, settings, conversations, runs, statistics: rows for programs, tables for people."""
+"""Kins, tokens, settings, conversations, runs, statistics, versions: rows for programs, tables for
+people."""
 
 import os
+import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, tzinfo
@@ -11,6 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from kinmem import __version__
 from kinmem.cli.terminal import one_line
 from kinmem.clock import moment
 from kinmem.http.tokens import Token
@@ -301,3 +304,22 @@ def stats_table(stats: "Stats") -> Table:
             told = f"{one.done:,} of {one.total:,} vectors of what was said by {one.embedder}"
             table.add_row(Text("", style="dim"), Text(told))
     return table
+
+
+PACKAGES = ("mcp", "apsw", "sqlite-vec", "onnxruntime", "tokenizers", "numpy")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions by name, kinmem's first."""
+    own = {"kinmem": __version__, "Python": platform.python_version()}
+    return own | {name: installed(name) or "missing" for name in PACKAGES}
+
+
+def installed(name: str) -> str | None:
+    """Return a package's version, or None if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version  # late: 30 ms
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

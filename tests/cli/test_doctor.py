@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.cli import installation_checks, memory_checks
+from kinmem.cli import doctor, memory_checks
 from kinmem.settings import load
 from tests.cli.conftest import Kinmem
 
@@ -76,9 +76,7 @@ def test_it_says_whether_the_judge_is_there(
 ) -> None:
     monkeypatch.setenv("KINMEM_JUDGE", switched)
 
-    (judge,) = [
-        one for one in installation_checks.models(load(), online=False) if one.name == "judge"
-    ]
+    (judge,) = [one for one in doctor.models(load(), online=False) if one.name == "judge"]
 
     assert judge.status == "ok"
     assert judge.told.startswith(told)
@@ -113,15 +111,13 @@ def test_a_file_that_is_no_memory_is_found(home: Path) -> None:
 def test_an_open_door_without_a_key_is_a_warning(
     host: str, is_open: bool, status: str, told: str
 ) -> None:
-    (check,) = installation_checks.access(
-        load({"KINMEM_HOST": host, "KINMEM_INSECURE_LOCAL": is_open})
-    )
+    (check,) = doctor.access(load({"KINMEM_HOST": host, "KINMEM_INSECURE_LOCAL": is_open}))
 
     assert (check.status, told in check.told) == (status, True)
 
 
 def test_a_folder_that_is_synced_is_a_warning(tmp_path: Path) -> None:
-    found = list(installation_checks.place(tmp_path / "Dropbox" / "kinmem"))
+    found = list(doctor.place(tmp_path / "Dropbox" / "kinmem"))
 
     assert [check.name for check in found if check.status == "warning"] == ["folder"]
     assert "KINMEM_HOME" in str(found[0].remedy)

@@ -8,8 +8,7 @@ import apsw
 import pytest
 import sqlite_vec
 
-from kinmem.cli.installation_checks import Check
-from kinmem.cli.memory_checks import life
+from kinmem.cli.memory_checks import Check, life
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.service import Service
 from kinmem.wiring.open_memory import embedders
