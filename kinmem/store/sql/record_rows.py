@@ -1,12 +1,14 @@
 """Everything in a Kin's own file as records: read for an export, and stored by an import, which
 leaves what is here as it is."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from kinmem.models import Chunks
+from kinmem.models.turns import Message
 from kinmem.store.records import (
     IMPORTED,
     ConflictRecord,
@@ -16,8 +18,11 @@ from kinmem.store.records import (
     LinkRecord,
     Loading,
     MemoryRecord,
+    MessageRecord,
     Record,
     RefusalRecord,
+    ShownRecord,
+    SnapshotRecord,
 )
 from kinmem.store.sql import document_rows, entity_rows, history_rows
 from kinmem.store.sql.database import Transaction
@@ -27,8 +32,8 @@ from kinmem.store.sql.link_rows import FIELDS as LINK
 from kinmem.store.sql.link_rows import PUT_NEW
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import as_text, time_text
-from kinmem.store.sql.session_rows import Numbers, TurnLoader, brought, withdraw
 from kinmem.store.sql.sharing import KinFiles
+from kinmem.store.sql.turn_rows import MESSAGE, SNAPSHOT, column
 
 BY_IMPORT = "SELECT 1 FROM history WHERE memory_id = ? AND batch = ? AND action = ?"
 
@@ -252,3 +257,162 @@ class SqlTransfer:
             with self._files.writing() as db:
                 withdraw(db, batch)
         return count
+
+
+# Each kind of numbered record, and its table.
+TABLES = {"message": "turns", "snapshot": "snapshots", "shown": "shown"}
+
+
+class Numbers:
+    """How far the numbers of a file are moved, so that they follow those that are used here.
+
+    The first transaction of an import that needs one sets a mark: a resumed import goes on with it.
+    """
+
+    def __init__(self, db: Transaction, kin: str, loading: Loading) -> None:
+        self._db = db
+        self._kin = kin
+        self._loading = loading
+
+    def first(self, what: str) -> int:
+        """Return what is added to numbers of the file, which are reserved here at the first
+        call."""
+        db, name = self._db, f"{self._loading.batch} {what}"
+        first: int | None = db.value("SELECT value FROM marks WHERE name = ?", (name,))
+        if first is None:
+            if what in TABLES:
+                first = 0 if self._is_fresh(what) else db.numbers(TABLES[what], 1)[0] - 1
+            else:
+                first = next_write(db, self._kin) - 1
+            db.run("INSERT INTO marks (name, value) VALUES (?, ?)", (name, first))
+            if what in TABLES:
+                last = first + self._loading.last.get(what, 0)
+                db.run("INSERT INTO marks (name, value) VALUES (?, ?)", (f"{name} last", last))
+                db.reserve(TABLES[what], last)
+        return first
+
+    def _is_fresh(self, what: str) -> bool:
+        """Whether this Kin had nothing at all before the import. On a server numbers are given out
+        to all Kins together."""
+        a_row = f"SELECT 1 FROM {TABLES[what]} LIMIT 1"
+        return self.first("write") == 0 and self._db.value(a_row) is None
+
+
+class TurnLoader:
+    """Stores messages, snapshots and shown notes."""
+
+    def __init__(self, db: Transaction, loading: Loading, numbers: Numbers) -> None:
+        self._db = db
+        self._loading = loading
+        self._numbers = numbers
+
+    def load(self, record: MessageRecord | SnapshotRecord | ShownRecord) -> bool:
+        """Store a record unless it is here, and return whether it was new."""
+        match record:
+            case MessageRecord():
+                return self._message(record)
+            case SnapshotRecord():
+                return self._snapshot(record)
+            case ShownRecord():
+                return self._shown(record)
+
+    def _message(self, record: MessageRecord) -> bool:
+        message, loading = record.message, self._loading
+        number = self._numbers.first("message") + message.id
+        known = self._known(message)
+        if known is not None and known != number:
+            loading.known_messages[message.id] = known
+            return False
+        if message.snapshot is not None:
+            loading.summarised.setdefault(message.snapshot, []).append(number)
+        if known is not None:
+            return False
+        values = replace(message, id=number, snapshot=None)
+        return self._insert("turns", {name: column(getattr(values, name)) for name in MESSAGE})
+
+    def _known(self, message: Message) -> int | None:
+        number: int | None = self._db.value(
+            "SELECT id FROM turns WHERE session = ? AND turn = ? AND role = ? AND part = ?",
+            (message.session, message.turn, message.role, message.part),
+        )
+        return number
+
+    def _snapshot(self, record: SnapshotRecord) -> bool:
+        snapshot = record.snapshot
+        number = self._numbers.first("snapshot") + snapshot.id
+        known = self._db.value(
+            "SELECT id FROM snapshots WHERE session = ? AND created_at = ? AND summary = ?",
+            (snapshot.session, time_text(snapshot.created_at), snapshot.summary),
+        )
+        if known is None:
+            values = replace(
+                snapshot,
+                id=number,
+                first=self._here(snapshot.first),
+                last=self._here(snapshot.last),
+                seen=self._here(snapshot.seen),
+            )
+            self._insert("snapshots", {name: column(getattr(values, name)) for name in SNAPSHOT})
+        if known in (None, number):
+            ids = json.dumps(self._loading.summarised.get(snapshot.id, []))
+            self._db.run(
+                "UPDATE turns SET snapshot = :number"
+                " WHERE id IN NUMBERED(:ids) AND snapshot IS NULL",
+                {"number": number, "ids": ids},
+            )
+        return known is None
+
+    def _here(self, message: int) -> int:
+        """Return the number here of a message in the file; 0 stays 0."""
+        known = self._loading.known_messages.get(message)
+        return known or (message and self._numbers.first("message") + message)
+
+    def _shown(self, record: ShownRecord) -> bool:
+        memories, at = as_text(dict(record.memories)), time_text(record.at)
+        known = self._db.rows(
+            "SELECT 1 FROM shown WHERE session = ? AND turn = ? AND at = ? LIMIT 1",
+            (record.session, record.turn, at),
+        )
+        if known:
+            return False
+        values = {
+            "id": self._numbers.first("shown") + record.id,
+            "session": record.session,
+            "turn": record.turn,
+            "text": record.text,
+            "memories": memories,
+            "at": at,
+        }
+        return self._insert("shown", values)
+
+    def _insert(self, table: str, values: Mapping[str, Any]) -> bool:
+        """Insert a row unless its number is taken, and return whether it was inserted."""
+        columns, places = ", ".join(values), ", ".join("?" * len(values))
+        sql = f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING"
+        return self._db.run(sql, list(values.values())) == 1
+
+
+def brought(db: Transaction, batch: str) -> int:
+    """Return how many rows of conversations are here that an import has brought."""
+    return sum(
+        db.value(f"SELECT count(*) FROM {table} WHERE id > ? AND id <= ?", stretch)
+        for table, stretch in _stretches(db, batch)
+    )
+
+
+def withdraw(db: Transaction, batch: str) -> None:
+    """Delete the rows of conversations that an import has brought."""
+    for table, stretch in _stretches(db, batch):
+        if table == "snapshots":
+            db.run("UPDATE turns SET snapshot = NULL WHERE snapshot > ? AND snapshot <= ?", stretch)
+        db.run(f"DELETE FROM {table} WHERE id > ? AND id <= ?", stretch)
+
+
+def _stretches(db: Transaction, batch: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield each table with the numbers that were reserved for an import: after the first, up to
+    the second."""
+    for what, table in TABLES.items():
+        first = db.value("SELECT value FROM marks WHERE name = ?", (f"{batch} {what}",))
+        last = db.value("SELECT value FROM marks WHERE name = ?", (f"{batch} {what} last",))
+        if first is not None and last is not None:
+            yield table, (first, last)

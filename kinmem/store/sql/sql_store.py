@@ -30,9 +30,8 @@ from kinmem.store.sql.memory_rows import (
 )
 from kinmem.store.sql.past import SqlChanges, SqlPast
 from kinmem.store.sql.record_rows import SqlTransfer
-from kinmem.store.sql.session_rows import SqlShownNotes
 from kinmem.store.sql.sharing import Files, SqlOthers, with_present_contexts
-from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
+from kinmem.store.sql.turn_rows import SqlShownNotes, SqlSnapshots, SqlTurns
 from kinmem.store.sql.upkeep_rows import SqlJobs, SqlRounds, SqlSummaries
 from kinmem.store.sql.writer import MemoryWriter
 from kinmem.text import folded
