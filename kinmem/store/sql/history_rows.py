@@ -1,7 +1,9 @@
-"""History: what was done to which memory, by which write, and the numbers of a Kin's writes."""
+"""History: what was done to which memory, by which write; memories as they were after one; and what
+any process has changed since a position."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -9,13 +11,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from kinmem.models import Event, Memory
+from kinmem.store.history import Outline, Position, Published
 from kinmem.store.records import IMPORTED
 from kinmem.store.sql.damage import Damage, Row, filled, readable
 from kinmem.store.sql.database import Database, Transaction
-from kinmem.store.sql.memory_rows import IN_IDS, as_json, as_text, fields_of, time_text
+from kinmem.store.sql.memory_rows import IN_IDS, as_json, as_text, column, fields_of, time_text
 
 if TYPE_CHECKING:
-    pass
+    from kinmem.store.sql.sharing import Files
 
 
 COLUMNS = "at, kin, memory_id, action, before, after, reason, batch, write, reverts"
@@ -132,44 +135,6 @@ def next_write(db: Transaction, kin: str) -> int:
     return int(last or 0) + 1
 
 
-def bring(source: Transaction, db: Transaction, kin: str, but: Collection[str] = ()) -> None:
-    """Copy a Kin's lines from another file, behind all that are here, but for some memories'."""
-    lines = source.rows(
-        f"SELECT {COLUMNS} FROM history WHERE kin = :kin AND memory_id NOT {IN_IDS} ORDER BY seq",
-        {"kin": kin, "ids": json.dumps(list(but))},
-    )
-    db.run_each(f"INSERT INTO history ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
-
-
-def number_older(db: Transaction, kin: str) -> None:
-    """Give those lines their numbers that version 2 wrote, in a file that has all of the Kin's."""
-    lines = db.rows(
-        "SELECT seq, at, memory_id, action FROM history WHERE kin = ? AND write = 0 ORDER BY seq",
-        (kin,),
-    )
-    first = next_write(db, kin)
-    for number, write in enumerate(_writes(lines), first):
-        db.run_each("UPDATE history SET write = ? WHERE seq = ?", [(number, seq) for seq in write])
-
-
-def _writes(lines: Sequence[Row]) -> Iterator[list[int]]:
-    """Yield the line numbers of each write, in the order in which the writes were done.
-
-    The lines of a memory keep their order, whatever the clock said; writes are ordered by time. A
-    move and the change made together with it were recorded in two files, at the same moment.
-    """
-    writes: dict[str, list[tuple[str, str, list[int]]]] = {}
-    for seq, at, memory, action in lines:
-        of = writes.setdefault(memory, [])
-        when, last, places = of[-1] if of else ("", "created", [])
-        if action == "moved" and at == when and last == "updated":
-            places.append(seq)
-        else:
-            of.append((max(at, when), action, [seq]))
-    done = [write for of in writes.values() for write in of]
-    yield from (places for _, _, places in sorted(done, key=lambda write: (write[0], write[2][0])))
-
-
 # The largest number that the database accepts.
 LARGEST = 2**63 - 1
 
@@ -224,3 +189,221 @@ LINES = 500
 """Deleted in one transaction."""
 ERASED_KEPT = timedelta(days=90)
 """How long the history says that something was erased."""
+
+
+class SqlPast:
+    """See Past."""
+
+    def __init__(self, own: Database, kin: str) -> None:
+        self._own = own
+        self._kin = kin
+
+    def writes(
+        self, limit: int, *, before: int | None = None, memory: str | None = None
+    ) -> list[Event]:
+        about = "" if memory is None else " AND memory_id = :memory"
+        found: list[Event] = []
+        while limit > 0:
+            earlier = "" if before is None else " AND write < :before"
+            rows = self._own.rows(
+                f"SELECT DISTINCT write FROM history WHERE kin = :kin{earlier}{about}"
+                " ORDER BY write DESC LIMIT :limit",
+                {"kin": self._kin, "memory": memory, "before": before, "limit": limit},
+            )
+            numbers = [number for (number,) in rows]
+            which = "write IN NUMBERED(:writes)"
+            lines = self._lines(which, {"writes": json.dumps(numbers)})[::-1]
+            found += lines
+            if len(numbers) < limit:
+                break
+            limit -= len({line.write for line in lines})  # of a damaged one there is no line
+            before = numbers[-1]
+        return found
+
+    def outlines(self, limit: int, *, before: int | None = None) -> list[Outline]:
+        return outlines(self._own, self._kin, limit, before)
+
+    def write(self, number: int) -> list[Event]:
+        if not 0 < number <= LARGEST:
+            return []
+        return self._lines("write = :write", {"write": number})
+
+    def batch(self, name: str) -> list[Event]:
+        return self._lines("batch = :batch", {"batch": name})
+
+    def batches(self, beginning: str) -> list[str]:
+        rows = self._own.rows(
+            """
+            SELECT batch FROM history
+            WHERE kin = :kin AND batch >= :beginning AND batch < :end
+            UNION SELECT name FROM marks WHERE name >= :beginning AND name < :end
+            ORDER BY batch
+            """,
+            {"kin": self._kin, "beginning": beginning, "end": f"{beginning}\U0010ffff"},
+        )
+        return [name for (name,) in rows]
+
+    def about(self, ids: Collection[str]) -> list[Event]:
+        return self._lines(f"memory_id {IN_IDS}", {"ids": json.dumps(list(ids))})
+
+    def superseded_by(self, ids: Collection[str]) -> list[str]:
+        # Asked for kin = :kin too, SQLite takes the index of kin, and reads every row.
+        sql = f"SELECT id, kin FROM memories WHERE superseded_by {IN_IDS}"
+        rows = self._own.rows(sql, {"ids": json.dumps(list(ids))})
+        return [id for id, kin in rows if kin == self._kin]
+
+    def fields(self, stored: Mapping[str, Any]) -> dict[str, Any]:
+        return fields_of(stored)
+
+    def stored(self, memory: Memory, names: Collection[str]) -> dict[str, Any]:
+        return {name: column(name, getattr(memory, name)) for name in names}
+
+    def as_of(self, write: int, *, after: str = "", limit: int | None = None) -> dict[str, Memory]:
+        if limit is None:
+            return replayed(self._lines("write <= :write", {"write": write}))
+        made = self._own.rows(
+            "SELECT DISTINCT memory_id FROM history WHERE kin = :kin AND write <= :write"
+            f" AND memory_id > :after AND action IN ('created', '{IMPORTED}') AND after IS NOT NULL"
+            " ORDER BY memory_id LIMIT :limit",
+            {"kin": self._kin, "write": write, "after": after, "limit": limit},
+        )
+        ids = json.dumps([id for (id,) in made])
+        found = replayed(
+            self._lines(f"write <= :write AND memory_id {IN_IDS}", {"write": write, "ids": ids})
+        )
+        return {id: found[id] for id in sorted(found)}
+
+    def _lines(self, which: str, bound: Mapping[str, Any]) -> list[Event]:
+        ordered = f"kin = :kin AND {which} ORDER BY write, seq"
+        return events(self._own, ordered, {**bound, "kin": self._kin})
+
+
+# Lines of one write that are read; of more, the latest are.
+MOST_LINES = 100
+# One step down the index for each write: DISTINCT reads every line.
+NUMBERS = """
+    WITH RECURSIVE latest (number) AS (
+        SELECT max(write) FROM history WHERE kin = :kin AND write < :before
+        UNION ALL
+        SELECT (SELECT max(h.write) FROM history h WHERE h.kin = :kin AND h.write < latest.number)
+        FROM latest WHERE latest.number IS NOT NULL
+    )
+    SELECT number FROM latest WHERE number IS NOT NULL LIMIT :limit
+"""
+SIZES = """
+    SELECT write, count(*) FROM history WHERE kin = :kin AND write IN NUMBERED(:writes)
+    GROUP BY write
+"""
+ACTIONS = """
+    SELECT action, count(*) FROM history WHERE kin = :kin AND write = :write GROUP BY action
+"""
+MEMORIES = "SELECT count(DISTINCT memory_id) FROM history WHERE kin = :kin AND write = :write"
+REVERTS = """
+    SELECT memory_id, reverts FROM history
+    WHERE kin = :kin AND write = :write AND reverts IS NOT NULL
+"""
+
+
+def outlines(database: Database, kin: str, limit: int, before: int | None) -> list[Outline]:
+    """See Past.outlines."""
+    bound = {"kin": kin, "before": LARGEST if before is None else before, "limit": limit}
+    numbers = [number for (number,) in database.rows(NUMBERS, bound)]
+    sizes: dict[int, int] = dict(database.rows(SIZES, {"kin": kin, "writes": json.dumps(numbers)}))
+    small = [number for number in numbers if sizes[number] <= MOST_LINES]
+    lines = _lines_of(database, kin, small)
+    return [
+        _outline(number, lines.get(number, []))
+        if sizes[number] <= MOST_LINES
+        else _outline_of_long(database, kin, number)
+        for number in numbers
+    ]
+
+
+def _lines_of(database: Database, kin: str, writes: Sequence[int]) -> Mapping[int, list[Event]]:
+    which = "kin = :kin AND write IN NUMBERED(:writes) ORDER BY seq DESC"
+    found: dict[int, list[Event]] = {}
+    for line in events(database, which, {"kin": kin, "writes": json.dumps(writes)}):
+        found.setdefault(line.write, []).append(line)
+    return found
+
+
+def _outline(number: int, lines: Sequence[Event]) -> Outline:
+    reverts = frozenset((line.memory_id, write) for line in lines for write in line.reverts)
+    many = len({line.memory_id for line in lines})
+    return Outline(number, lines, Counter(line.action for line in lines), many, reverts)
+
+
+def _outline_of_long(database: Database, kin: str, number: int) -> Outline:
+    of_write = {"kin": kin, "write": number}
+    which = "kin = :kin AND write = :write ORDER BY seq DESC LIMIT :limit"
+    reverts = (
+        (memory, write)
+        for memory, written in database.rows(REVERTS, of_write)
+        for write in json.loads(written)
+    )
+    return Outline(
+        number,
+        events(database, which, {**of_write, "limit": MOST_LINES}),
+        Counter(dict(database.rows(ACTIONS, of_write))),
+        database.rows(MEMORIES, of_write)[0][0],
+        frozenset(reverts),
+    )
+
+
+POSITION = """
+    SELECT revision.number, (SELECT max(seq) FROM history), (SELECT max(id) FROM turns)
+    FROM revision
+"""
+SHARED_POSITION = "SELECT number, (SELECT max(seq) FROM published) FROM revision"
+LINES_AFTER = f"""
+    SELECT seq, {COLUMNS} FROM history WHERE seq > :after AND kin = :kin ORDER BY seq LIMIT :limit
+"""
+SHARED = """
+    SELECT p.seq, p.memory, p.kin, p.at, m.state NOT IN ('deleted', 'quarantined')
+    FROM published p LEFT JOIN memories m ON m.id = p.memory
+    WHERE p.seq > :after AND p.kin <> :kin AND p.kin NOT IN LISTED(:muted)
+    ORDER BY p.seq LIMIT :limit
+"""
+
+
+class SqlChanges:
+    """See Changes."""
+
+    def __init__(self, files: "Files") -> None:
+        self._files = files
+
+    def position(self) -> Position:
+        own, shared = self._files.own.database, self._files.shared.database
+        [(revision, line, turn)] = own.rows(POSITION)
+        [(published, number)] = shared.rows(SHARED_POSITION)
+        return Position(line or 0, revision, turn or 0, published, number or 0)
+
+    def lines(self, after: int, limit: int) -> list[Event]:
+        own = self._files.own.database
+
+        def rows(behind: int, count: int) -> list[Row]:
+            return own.rows(LINES_AFTER, {"after": behind, "kin": self._files.kin, "limit": count})
+
+        return filled(rows, partial(events_of, damage=own.damage), after, limit, own.damage)
+
+    def shared(self, after: int, limit: int) -> list[Published]:
+        files = self._files
+        muted = json.dumps(sorted(files.muted))
+        damage = files.own.database.damage
+
+        def rows(behind: int, count: int) -> list[Row]:
+            bound = {"after": behind, "kin": files.kin, "muted": muted, "limit": count}
+            return files.shared.database.rows(SHARED, bound)
+
+        return filled(
+            rows,
+            lambda some: readable(some, _published, "published", damage),
+            after,
+            limit,
+            files.shared.database.damage,
+        )
+
+
+def _published(row: Row) -> Published:
+    number, id, kin, at, is_visible = row
+    return Published(number, id, kin, datetime.fromisoformat(at), bool(is_visible))

@@ -14,6 +14,7 @@ from kinmem.store.sql import entity_rows
 from kinmem.store.sql.database import Database, Row, kept_states
 from kinmem.store.sql.document_rows import SqlDocuments
 from kinmem.store.sql.graph_rows import SqlGraph
+from kinmem.store.sql.history_rows import SqlChanges, SqlPast
 from kinmem.store.sql.life_rows import SqlLife
 from kinmem.store.sql.link_rows import SqlDecisions
 from kinmem.store.sql.linked_memories import SqlLinks
@@ -28,7 +29,6 @@ from kinmem.store.sql.memory_rows import (
     memories_of,
     time_text,
 )
-from kinmem.store.sql.past import SqlChanges, SqlPast
 from kinmem.store.sql.record_rows import SqlTransfer
 from kinmem.store.sql.sharing import Files, SqlOthers, with_present_contexts
 from kinmem.store.sql.turn_rows import SqlShownNotes, SqlSnapshots, SqlTurns

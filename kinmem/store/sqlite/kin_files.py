@@ -11,7 +11,7 @@ schema was upgraded (connection.py).
 import json
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from typing import Any
 from kinmem.clock import Clock
 from kinmem.errors import StoreError
 from kinmem.models.links import AUTO
-from kinmem.store.sql import history_rows, link_rows
+from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sql.finding import SearchedFile
+from kinmem.store.sql.history_rows import COLUMNS, next_write
 from kinmem.store.sql.link_rows import FIELDS, ORIGIN, PUT_NEW
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import IN_IDS
@@ -94,8 +95,8 @@ def _come_home(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
             places = ", ".join("?" * len(columns.split(",")))
             sql = f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({places})"
             db.run_each(sql, rows)
-        history_rows.bring(source, db, kin, but=ended)
-        history_rows.number_older(db, kin)
+        _bring_history(source, db, kin, but=ended)
+        _number_older(db, kin)
         db.run_each(PUT_NEW, _links(source, db, kin, ids))
         # How far steps had come in the changes of shared.db, where there is nothing to do now; and
         # the greatest number of a write, which the history has.
@@ -104,6 +105,46 @@ def _come_home(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
         )
         db.run(SET_MARK, (HOME,))
         db.run_each("INSERT INTO unpublished VALUES (?)", [(id,) for id in ended])
+
+
+def _bring_history(
+    source: Transaction, db: Transaction, kin: str, but: Collection[str] = ()
+) -> None:
+    """Copy a Kin's lines from another file, behind all that are here, but for some memories'."""
+    lines = source.rows(
+        f"SELECT {COLUMNS} FROM history WHERE kin = :kin AND memory_id NOT {IN_IDS} ORDER BY seq",
+        {"kin": kin, "ids": json.dumps(list(but))},
+    )
+    db.run_each(f"INSERT INTO history ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
+
+
+def _number_older(db: Transaction, kin: str) -> None:
+    """Give those lines their numbers that version 2 wrote, in a file that has all of the Kin's."""
+    lines = db.rows(
+        "SELECT seq, at, memory_id, action FROM history WHERE kin = ? AND write = 0 ORDER BY seq",
+        (kin,),
+    )
+    first = next_write(db, kin)
+    for number, write in enumerate(_writes(lines), first):
+        db.run_each("UPDATE history SET write = ? WHERE seq = ?", [(number, seq) for seq in write])
+
+
+def _writes(lines: Sequence[Row]) -> Iterator[list[int]]:
+    """Yield the line numbers of each write, in the order in which the writes were done.
+
+    The lines of a memory keep their order, whatever the clock said; writes are ordered by time. A
+    move and the change made together with it were recorded in two files, at the same moment.
+    """
+    writes: dict[str, list[tuple[str, str, list[int]]]] = {}
+    for seq, at, memory, action in lines:
+        of = writes.setdefault(memory, [])
+        when, last, places = of[-1] if of else ("", "created", [])
+        if action == "moved" and at == when and last == "updated":
+            places.append(seq)
+        else:
+            of.append((max(at, when), action, [seq]))
+    done = [write for of in writes.values() for write in of]
+    yield from (places for _, _, places in sorted(done, key=lambda write: (write[0], write[2][0])))
 
 
 def _adopt(source: Transaction, own: MemoryFile, db: Transaction, id: str) -> bool:
