@@ -163,9 +163,9 @@ def compact(database: Database, before: str, is_over: Callable[[], bool]) -> int
     deleted = 0
     while not is_over():
         with database.writing() as db:
-            some = db.run(BLANK_LINES, {"before": before, "limit": LINES})
+            some = db.run(BLANK_LINES, {"before": before, "limit": DELETED_AT_ONCE})
         deleted += some
-        if some < LINES:
+        if some < DELETED_AT_ONCE:
             break
     return deleted
 
@@ -185,8 +185,8 @@ BLANK_LINES = """
         LIMIT :limit
     )
 """
-LINES = 500
-"""Deleted in one transaction."""
+DELETED_AT_ONCE = 500
+"""Lines in one transaction."""
 ERASED_KEPT = timedelta(days=90)
 """How long the history says that something was erased."""
 

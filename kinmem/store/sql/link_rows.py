@@ -1,5 +1,5 @@
 """What ties memories together, as rows. Links: made and taken back, published, and what becomes of
-them when memories go. Conflicts, and what was refused.
+them when memories go.
 
 A Kin's own file has the links that it has made or found. shared.db has copies of those between
 shared memories, each with the Kin that has published it. An end may be in the other file, so links
@@ -12,11 +12,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kinmem.clock import Clock
-from kinmem.models.links import AUTO, INVERSE, REFUSED, RELATIONS, Link, linked
-from kinmem.models.turns import Conflict
-from kinmem.store.sql.damage import DamagedRow, Row, readable
-from kinmem.store.sql.database import Database, Transaction, state_of
+from kinmem.models.links import (
+    AUTO,
+    INVERSE,
+    REFUSED,
+    RELATIONS,
+    Link,
+    linked,
+)
+from kinmem.store.sql.damage import DamagedRow, Row
+from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import IN_IDS, as_text, time_text
 
 FIELDS = (
@@ -32,7 +37,6 @@ PUT_NEW = f"INSERT INTO links ({_COLUMNS}) VALUES ({_PLACES}) ON CONFLICT DO NOT
 PUT = f"INSERT INTO links ({_COLUMNS}) VALUES ({_PLACES}) {_REPLACING}"
 PUBLISH = f"INSERT INTO links ({_COLUMNS}, kin) VALUES ({_PLACES}, ?) {_REPLACING}"
 BETWEEN = "((source = :one AND target = :other) OR (source = :other AND target = :one))"
-
 Snapshot = list[dict[str, str | None]]
 """What a person has made of the links of one memory: {id, relation}, relation None: taken back."""
 
@@ -232,49 +236,26 @@ def _values(link: Link, at: datetime) -> list[Any]:
     return [*named, evidence, time_text(at), time_text(at)]
 
 
-def close_conflict(db: Transaction, id: int, status: str) -> None:
-    """See Decisions.close_conflict."""
-    db.run("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
-
-
-def _refused(row: Row) -> frozenset[str]:
-    return frozenset(json.loads(row[0]))
-
-
-def _conflict(row: Row) -> Conflict:
-    id, newer, older, kind, mode, reason, status, at = row
-    return Conflict(newer, older, kind, mode, reason, status, datetime.fromisoformat(at), id)
-
-
-class SqlDecisions:
-    """See Decisions."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-
-    def conflicts(self, *, all: bool = False) -> list[Conflict]:
-        if not all and not state_of(self._database).has_open_conflicts:
-            return []
-        rows = self._database.rows(
-            "SELECT id, newer, older, kind, mode, reason, status, at FROM conflicts"
-            " WHERE :all OR status = 'open' ORDER BY id DESC",
-            {"all": all},
-        )
-        return readable(rows, _conflict, "conflicts", self._database.damage)
-
-    def close_conflict(self, id: int, status: str) -> None:
-        with self._database.writing() as db:
-            close_conflict(db, id, status)
-
-    def refuse(self, kind: str, ids: Collection[str]) -> None:
-        with self._database.writing() as db:
-            db.run(
-                "INSERT INTO refusals (kind, ids, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                (kind, as_text(sorted(set(ids))), time_text(self._clock())),
-            )
-
-    def refused(self, kind: str) -> frozenset[frozenset[str]]:
-        rows = self._database.rows("SELECT ids FROM refusals WHERE kind = ?", (kind,))
-        damage = self._database.damage
-        return frozenset(readable(rows, _refused, "refusals", damage))
+# ORDERED JOIN: with statistics SQLite expects a table of JSON values to be large, and reads all
+# tags instead of those asked for.
+TAGGED = """
+    SELECT tag AS what, memory FROM (
+        SELECT DISTINCT what FROM asked WHERE (
+            SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = what LIMIT :most + 1) holders
+        ) <= :most
+    ) few ORDERED JOIN tags ON tag = what
+"""
+ABOUT = """
+    SELECT what, memory FROM (SELECT DISTINCT what FROM asked) named
+    ORDERED JOIN entities e ON e.folded = what ORDERED JOIN memory_entities ON entity = e.id
+    WHERE (
+        SELECT count(*) FROM (SELECT 1 FROM memory_entities WHERE entity = e.id LIMIT :most + 1)
+    ) <= :most
+"""
+FIRST = "m.source_ref = :source_ref AND m.id < :id ORDER BY m.id"
+PREVIOUS = "m.session = :session AND ALIKE(m.subject, :subject) AND m.id < :id ORDER BY m.id DESC"
+AUTHOR = (
+    "ALIKE(m.subject, :speaker) AND m.category = 'identity' AND NOT EXISTS (SELECT 1"
+    " FROM memories o WHERE o.id <> m.id AND ALIKE(o.subject, :speaker)"
+    " AND o.category = 'identity' AND o.state IN ('active', 'stale'))"
+)

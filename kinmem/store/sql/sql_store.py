@@ -1,22 +1,26 @@
-"""What all engines share of the store of one Kin, composed of its parts; also lists memories."""
+"""What all engines share of the store of one Kin, composed of its parts; also lists memories, and
+what they contradict."""
 
 import base64
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
+from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
 from kinmem.models import ROLES, Damaged, Entity, Event, Filters, Memory, Page
+from kinmem.models.turns import Conflict
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
-from kinmem.store.sql.database import Database, Row, kept_states
+from kinmem.store.sql.damage import Row, readable
+from kinmem.store.sql.database import Database, kept_states, state_of
 from kinmem.store.sql.document_rows import SqlDocuments
 from kinmem.store.sql.graph_rows import SqlGraph
 from kinmem.store.sql.history_rows import SqlChanges, SqlPast
 from kinmem.store.sql.life_rows import SqlLife
-from kinmem.store.sql.link_rows import SqlDecisions
 from kinmem.store.sql.linked_memories import SqlLinks
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import (
@@ -26,6 +30,7 @@ from kinmem.store.sql.memory_rows import (
     SAID_AT,
     VISIBLE,
     Allowed,
+    as_text,
     memories_of,
     time_text,
 )
@@ -33,7 +38,7 @@ from kinmem.store.sql.record_rows import SqlTransfer
 from kinmem.store.sql.sharing import Files, SqlOthers, with_present_contexts
 from kinmem.store.sql.turn_rows import SqlShownNotes, SqlSnapshots, SqlTurns
 from kinmem.store.sql.upkeep_rows import SqlJobs, SqlRounds, SqlSummaries
-from kinmem.store.sql.writer import MemoryWriter
+from kinmem.store.sql.writer import MemoryWriter, close_conflict
 from kinmem.text import folded
 
 # The name of a Kin that nobody has named is a common word, not a person.
@@ -46,8 +51,6 @@ SORTS: Mapping[Sort, tuple[str, str]] = {
     "said": (SAID_AT, "ASC"),
 }
 MOST_KEY = 2**63  # SQLite's integers end here
-
-
 # Found by the index on places; few memories have one.
 SAID_IN_PLACES = f"""
     SELECT m.content_hash, m.scope FROM memories m
@@ -302,3 +305,46 @@ def _listed(
             break
         behind = rows[-1][:2]
     return found
+
+
+def _refused(row: Row) -> frozenset[str]:
+    return frozenset(json.loads(row[0]))
+
+
+def _conflict(row: Row) -> Conflict:
+    id, newer, older, kind, mode, reason, status, at = row
+    return Conflict(newer, older, kind, mode, reason, status, datetime.fromisoformat(at), id)
+
+
+class SqlDecisions:
+    """See Decisions."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def conflicts(self, *, all: bool = False) -> list[Conflict]:
+        if not all and not state_of(self._database).has_open_conflicts:
+            return []
+        rows = self._database.rows(
+            "SELECT id, newer, older, kind, mode, reason, status, at FROM conflicts"
+            " WHERE :all OR status = 'open' ORDER BY id DESC",
+            {"all": all},
+        )
+        return readable(rows, _conflict, "conflicts", self._database.damage)
+
+    def close_conflict(self, id: int, status: str) -> None:
+        with self._database.writing() as db:
+            close_conflict(db, id, status)
+
+    def refuse(self, kind: str, ids: Collection[str]) -> None:
+        with self._database.writing() as db:
+            db.run(
+                "INSERT INTO refusals (kind, ids, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                (kind, as_text(sorted(set(ids))), time_text(self._clock())),
+            )
+
+    def refused(self, kind: str) -> frozenset[frozenset[str]]:
+        rows = self._database.rows("SELECT ids FROM refusals WHERE kind = ?", (kind,))
+        damage = self._database.damage
+        return frozenset(readable(rows, _refused, "refusals", damage))

@@ -16,14 +16,12 @@ from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import drop_old_texts
 from kinmem.store.sql.erasing import scrub, turns_of
 from kinmem.store.sql.history_rows import Line
-from kinmem.store.sql.link_changes import LinkChanges
-from kinmem.store.sql.link_rows import close_conflict
+from kinmem.store.sql.linked_memories import LinkChanges
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import IN_IDS, time_text
 from kinmem.store.sql.sharing import Files
 
 logger = logging.getLogger(__name__)
-
 ERASED_TOGETHER = 100
 
 
@@ -342,3 +340,8 @@ def inherit_repetitions(db: Transaction, merged: Sequence[str]) -> None:
         """,
         (json.dumps(list(merged)),),
     )
+
+
+def close_conflict(db: Transaction, id: int, status: str) -> None:
+    """See Decisions.close_conflict."""
+    db.run("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
