@@ -13,7 +13,7 @@ from kinmem.store.postgres.owned_rows import PostgresDatabase
 from kinmem.store.postgres.server_wide import is_wanted
 from kinmem.store.sql.chunk_queue import ChunkQueue
 from kinmem.store.sql.database import Row, Transaction, embedder_of, state_of
-from kinmem.store.sql.finding import APART, Beside, Near
+from kinmem.store.sql.hybrid_search import APART, Beside, Near
 from kinmem.store.sql.memory_rows import VISIBLE, Allowed, View
 from kinmem.store.sql.turn_queue import TurnQueue
 

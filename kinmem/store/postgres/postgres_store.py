@@ -18,8 +18,8 @@ from kinmem.store.postgres.postings import SaidWords, WordIndex
 from kinmem.store.postgres.schema import latest, prepare
 from kinmem.store.postgres.server_wide import asked, keep_indexes
 from kinmem.store.sql.database import Database, Transaction, state_of
-from kinmem.store.sql.finding import SearchedFile, SearchedFiles
 from kinmem.store.sql.history_rows import ERASED_KEPT, compact
+from kinmem.store.sql.hybrid_search import SearchedFile, SearchedFiles
 from kinmem.store.sql.memory_rows import moment, time_text
 from kinmem.store.sql.search_index import SqlIndex
 from kinmem.store.sql.sql_store import SqlStore

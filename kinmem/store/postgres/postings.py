@@ -12,7 +12,7 @@ import apsw
 
 from kinmem.models import Memory, Passage
 from kinmem.store.sql.database import Database, Transaction
-from kinmem.store.sql.finding import Listing, Sought, Term, all_of
+from kinmem.store.sql.hybrid_search import Listing, Sought, Term, all_of
 from kinmem.store.sql.memory_rows import IS_LIVE, VISIBLE, View, indexed, spread
 from kinmem.store.sql.turn_queue import Entry, TurnWords
 

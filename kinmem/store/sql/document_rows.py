@@ -3,24 +3,34 @@
 A document's text is in its chunks alone: each begins where the one before ends, or repeats the end
 of it. In `words` each of its chunks is a row of its own, whose number is the chunk's below zero.
 An earlier text is told by the later one: a small change takes little room, however long the text.
+Among what a search finds, the part that answers best stands for a document.
 """
 
 import json
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kinmem.errors import MemoryNotFound
 from kinmem.language import sentences
-from kinmem.models import Memory, Passage
+from kinmem.models import Asked, Candidate, Memory, Part, Passage
 from kinmem.store.sql.database import Database, Transaction, Words
-from kinmem.store.sql.memory_rows import ALL, IS_LIVE, VISIBLE, as_text, time_text
+from kinmem.store.sql.memory_rows import (
+    ALL,
+    IS_LIVE,
+    VISIBLE,
+    as_text,
+    time_text,
+)
 
 if TYPE_CHECKING:
+    from kinmem.store.sql.hybrid_search import Matches, Near, NearChunks
     from kinmem.store.sql.sharing import Files
+
 
 FIELDS = tuple(field.name for field in fields(Passage))
 
@@ -279,3 +289,97 @@ class SqlDocuments:
             return None if found is None else self._files.get(found)
         except MemoryNotFound:  # erased meanwhile
             return None
+
+
+TRIED_PARTS = 4
+"""Chunks of one document that are looked at for each arm, the best ones."""
+OF_WORDS = 0.3
+"""Of the best BM25, beside a cosine that counts whole: as recall joins the two."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The part of a document by which it is judged."""
+
+    candidate: Candidate
+    cosine: float | None
+    match: float | None
+
+
+def choose(
+    database: Database,
+    chunks: "NearChunks",
+    asked: Asked,
+    documents: Mapping[int, Candidate],
+    near: "Near",
+    matches: "Matches",
+) -> dict[int, Chosen]:
+    """Choose the best part of each document, by row number. A document without a part that may be
+    recalled gets none.
+
+    A part counts by its cosine, and by its BM25 as a share of the best (OF_WORDS). A document that
+    is found by its title alone is judged by its beginning.
+    """
+    tried = _tried(documents, near, matches)
+    read = _read_chunks(database, documents, tried)
+    cosines = {chunk: cosine for memory, cosine, chunk in near if memory in documents}
+    if asked.vector is not None:
+        cosines |= chunks.cosines_of(asked.vector, asked.embedder, read.keys() - cosines.keys())
+    scores = {chunk: score for _, score, chunk in matches if chunk is not None}
+    titles = {memory: score for memory, score, chunk in matches if chunk is None}
+    best = max((score for _, score, _ in matches), default=0.0) or 1.0
+
+    def worth(chunk: int) -> tuple[float, int]:
+        return cosines.get(chunk, 0.0) + OF_WORDS * scores.get(chunk, 0.0) / best, -chunk
+
+    chosen = {}
+    for memory, document in documents.items():
+        if parts := [chunk for chunk, (owner, _, _) in read.items() if owner == memory]:
+            chunk = max(parts, key=worth)
+            _, part, text = read[chunk]
+            told = [score for score in (scores.get(chunk), titles.get(memory)) if score is not None]
+            found = document._replace(content=text, part=part)
+            chosen[memory] = Chosen(found, cosines.get(chunk), max(told, default=None))
+    return chosen
+
+
+def _tried(documents: Collection[int], near: "Near", matches: "Matches") -> list[int]:
+    """Return the chunks to compare: of each document the TRIED_PARTS nearest, and as many best
+    matches."""
+    by_meaning, by_words = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
+    for memory, _, chunk in near:
+        by_meaning[memory].append(chunk)
+    for memory, _, found in matches:
+        if found is not None:
+            by_words[memory].append(found)
+    return [
+        chunk
+        for memory in documents
+        for chunk in (*by_meaning[memory][:TRIED_PARTS], *by_words[memory][:TRIED_PARTS])
+    ]
+
+
+def _read_chunks(
+    database: Database, documents: Mapping[int, Candidate], tried: Sequence[int]
+) -> dict[int, tuple[int, Part, str]]:
+    """Return (row of the memory, part, text) by chunk, for the tried ones and the first of each
+    document; without those that are held back."""
+    rows = database.rows(
+        """
+        SELECT c.id, c.memory, c.position, c.metadata, coalesce(c.text, m.content),
+            PARSED(m.metadata) ->> 'parts', coalesce(m.title, ''),
+            PARSED(m.ingest_metadata) ->> 'held'
+        FROM chunks c JOIN memories m ON m.rowid = c.memory
+        WHERE c.metadata IS NOT NULL AND (
+            c.id IN NUMBERED(:tried) OR c.memory IN NUMBERED(:documents) AND c.position = 0
+        )
+        """,
+        {"tried": json.dumps(list(tried)), "documents": json.dumps(list(documents))},
+    )
+    read = {}
+    for chunk, memory, position, metadata, text, parts, title, held in rows:
+        passage = passage_of(metadata, held)
+        if not passage.held:
+            part = Part(position + 1, int(parts), str(passage), title)
+            read[chunk] = memory, part, text.strip()
+    return read

@@ -1,5 +1,5 @@
-"""The links of a Kin's memories: those that each has, what people and upkeep change, and what a memory
-could be linked with."""
+"""The links of a Kin's memories: those that each has, what people and upkeep change, and what a
+memory could be linked with."""
 
 import json
 from collections import defaultdict

@@ -20,8 +20,7 @@ from kinmem.store.sql.chunk_queue import by_text
 from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction, state_of
 from kinmem.store.sql.document_rows import note_ingested
-from kinmem.store.sql.finding import APART, SearchedFile, SearchedFiles
-from kinmem.store.sql.hybrid_search import Rows, search
+from kinmem.store.sql.hybrid_search import APART, Rows, SearchedFile, SearchedFiles, search
 from kinmem.store.sql.memory_rows import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
 
 

@@ -21,8 +21,8 @@ from kinmem.errors import StoreError
 from kinmem.models.links import AUTO
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Row, Transaction
-from kinmem.store.sql.finding import SearchedFile
 from kinmem.store.sql.history_rows import COLUMNS, next_write
+from kinmem.store.sql.hybrid_search import SearchedFile
 from kinmem.store.sql.link_rows import FIELDS, ORIGIN, PUT_NEW
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import IN_IDS

@@ -9,7 +9,7 @@ from kinmem.models import Memory, Passage, Vector, Vectors
 from kinmem.store.sql.chunk_queue import ChunkQueue
 from kinmem.store.sql.damage import row_sum
 from kinmem.store.sql.database import Database, Transaction, embedder_of
-from kinmem.store.sql.finding import Listing, Sought, Term, all_of
+from kinmem.store.sql.hybrid_search import Listing, Sought, Term, all_of
 from kinmem.store.sql.memory_rows import IS_LIVE, VISIBLE, View, indexed, spread
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import VectorCopies

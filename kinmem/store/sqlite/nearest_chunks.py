@@ -20,7 +20,7 @@ from kinmem.models import State, Vector
 from kinmem.settings.process import give_back
 from kinmem.store.sql.damage import Row
 from kinmem.store.sql.database import Bindings, embedder_of, state_of
-from kinmem.store.sql.finding import APART, Beside, Near
+from kinmem.store.sql.hybrid_search import APART, Beside, Near
 from kinmem.store.sql.memory_rows import IS_LIVE, Allowed
 from kinmem.store.sqlite.connection import SqliteDatabase
 

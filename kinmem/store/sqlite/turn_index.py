@@ -17,7 +17,7 @@ from kinmem.errors import KinmemError
 from kinmem.models import Vector
 from kinmem.store.sql.damage import row_sum
 from kinmem.store.sql.database import Transaction, embedder_of, state_of
-from kinmem.store.sql.finding import Listing
+from kinmem.store.sql.hybrid_search import Listing
 from kinmem.store.sql.turn_queue import Entry, TurnQueue, TurnWords
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.memory_index import expression
