@@ -29,7 +29,7 @@ from kinmem.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
     from kinmem.backup.backups import Backups
-    from kinmem.store.postgres.server_wide import ServerWide
+    from kinmem.store.postgres.postgres_store import ServerWide
 
 
 def open_store(settings: Settings, clock: Clock) -> Store:
@@ -67,7 +67,7 @@ def kins_on_the_server(settings: Settings) -> list[str]:
 def open_server(settings: Settings) -> "ServerWide":
     """Open what all Kins of the database share. Raises StoreError."""
     with _its_driver():
-        from kinmem.store.postgres.server_wide import ServerWide
+        from kinmem.store.postgres.postgres_store import ServerWide
     return ServerWide(settings.general.store)
 
 

@@ -18,11 +18,10 @@ from hypothesis import HealthCheck, settings
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store, this_process
-from kinmem.store.postgres import pooled_server, postgres_statements, schema, server_wide
+from kinmem.store.postgres import pgvectors, pooled_server, postgres_statements, schema
 from kinmem.store.postgres.pooled_server import Server
-from kinmem.store.postgres.postgres_store import PostgresStore
+from kinmem.store.postgres.postgres_store import PostgresStore, ServerWide
 from kinmem.store.postgres.schema import latest, prepare
-from kinmem.store.postgres.server_wide import ServerWide
 from kinmem.store.sql.database import Served, serving
 from kinmem.store.sqlite.store import SqliteStore
 from tests import postgres
@@ -207,7 +206,7 @@ def test_an_index_by_meaning_finds_what_comparing_all_finds(
     asked = [vector.astype(np.float32) for vector in random.normal(size=(20, WIDE))]
     exact = ana.index.nearest_each(asked, "wide", 10, Filters())
 
-    monkeypatch.setattr(server_wide, bound, 1)
+    monkeypatch.setattr(pgvectors, bound, 1)
     assert ana.keep_house(bool)["indexes"] == 1
     assert "indexes" not in ana.keep_house(bool)
     near = ana.index.nearest_each(asked, "wide", 10, Filters())

@@ -2,20 +2,28 @@
 
 They lie in narrow tables by owner, and are compared one by one: exact, and the time depends on how
 many the owner has, not on how many Kins there are. Where an owner has very many, an index is asked.
+
+An index is of the copies that all share, or of a Kin that has very much. It is partial, one for
+each owner and embedder: what most Kins have is few, and compared one by one. An index of all Kins'
+vectors would be searched first, and most of what it finds be taken away by the policies. It is made
+without keeping writers out, by a login that owns the tables; until then all are compared.
 """
 
 import json
 from collections.abc import Collection, Mapping, Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinmem.models import State, Vector, Vectors
-from kinmem.store.postgres.owned_rows import PostgresDatabase
-from kinmem.store.postgres.server_wide import is_wanted
+from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
 from kinmem.store.sql.chunk_queue import ChunkQueue
 from kinmem.store.sql.database import Row, Transaction, embedder_of, state_of
 from kinmem.store.sql.hybrid_search import APART, Beside, Near
 from kinmem.store.sql.memory_rows import VISIBLE, Allowed, View
 from kinmem.store.sql.turn_queue import TurnQueue
+
+if TYPE_CHECKING:
+    from psycopg import ClientCursor
+
 
 MOST_EXPECTED = 8
 """Chunks of a memory that are asked for at once; a document may have thousands."""
@@ -34,7 +42,7 @@ NEAREST = """
         WHERE c.id = near.chunk OFFSET 0
     ) c ORDER BY near.distance, near.chunk
 """
-# The same by an owner's index (server_wide.py), whose condition and expression it repeats.
+# The same by an owner's index (MAKE), whose condition and expression it repeats.
 NEAREST_BY_INDEX = NEAREST.replace(
     """SELECT v.chunk, v.embedding <=> :vector AS distance FROM vectors v
         WHERE v.embedder = :embedder ORDER BY distance, v.chunk LIMIT :limit""",
@@ -50,8 +58,6 @@ NEAREST_OF_ALLOWED = """
     FROM fitting f JOIN vectors v ON v.chunk = f.id AND v.embedder = :embedder
     ORDER BY v.embedding <=> :vector, f.id LIMIT :limit
 """
-
-
 COSINES = """
     CASE WHEN PARSED(m.metadata) ->> 'parts' IS NULL THEN ARRAY(
         SELECT 1 - (v.embedding <=> :vector)
@@ -309,3 +315,73 @@ class TurnVectors(TurnQueue):
 
     def close(self) -> None:
         """Do nothing: nothing goes on."""
+
+
+INDEXED_FROM = 20_000
+"""Chunks of copies from which an index is made and asked. At 12,000 comparing all of them takes as
+long (19 ms), at 30,000 twice as long (43 ms, 23 by the index): docs/postgres.md."""
+OWN_INDEXED_FROM = 50_000
+"""The same of one Kin's own, which change more often: the index takes twice their room, and each
+new vector is put into it."""
+WIDEST = 2000
+"""Dimensions that hnsw takes."""
+INDEXES = """
+    SELECT substr(c.relname, length(%(name)s) + 1)::bigint, i.indisvalid, EXISTS (
+        SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = c.oid
+    ) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+    WHERE c.relnamespace = to_regnamespace(%(schema)s) AND starts_with(c.relname, %(name)s)
+"""
+OWNS = """
+    SELECT pg_has_role(session_user, c.relowner, 'USAGE') FROM pg_class c
+    WHERE c.relnamespace = to_regnamespace(%s) AND c.relname = 'vectors'
+"""
+MAKE = (
+    "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {schema}.vectors"
+    " USING hnsw ((embedding::{place}vector({width})) {place}vector_cosine_ops)"
+    " WHERE kin_id = {owner} AND embedder = {number}"
+)
+
+
+def is_wanted(owner: int, last_chunk: int, width: int) -> bool:
+    """Return whether an owner's chunks are found by an index, if there is one."""
+    return last_chunk >= (INDEXED_FROM if owner == SHARED else OWN_INDEXED_FROM) and width <= WIDEST
+
+
+def keep_indexes(rows: PostgresDatabase, last_chunk: int) -> int:
+    """Make the indexes of an owner that are missing, and drop those of embedders that are gone or
+    that were not finished; returns how many were made."""
+    known: dict[int, int] = dict(rows.rows("SELECT id, dimension FROM embedders"))
+    named = "vectors_shared_" if rows.owner == SHARED else f"vectors_of_{rows.owner}_"
+    schema, made = rows.server.schema, 0
+    with rows.server.connection("") as cursor:
+        cursor.execute(OWNS, (schema,))
+        if cursor.fetchone() != (True,):
+            return 0
+        cursor.execute(INDEXES, {"schema": schema, "name": named})
+        usable = set()
+        for number, is_valid, is_being_made in cursor.fetchall():
+            if is_being_made or (is_valid and number in known):
+                usable.add(number)
+            else:
+                cursor.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{schema}".{named}{number}')
+        for number, width in known.items():
+            if number not in usable and is_wanted(rows.owner, last_chunk, width):
+                _make(cursor, rows, f"{named}{number}", number, width)
+                made += 1
+    return made
+
+
+def _make(
+    cursor: "ClientCursor[Any]", rows: PostgresDatabase, name: str, number: int, width: int
+) -> None:
+    place = rows.server.path.rpartition(", ")[2]  # where pgvector is
+    cursor.execute(
+        MAKE.format(
+            name=name,
+            schema=f'"{rows.server.schema}"',
+            place=f"{place}.",
+            width=width,
+            owner=rows.owner,
+            number=number,
+        )
+    )

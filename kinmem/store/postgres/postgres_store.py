@@ -1,23 +1,25 @@
-"""The store of one Kin in PostgreSQL."""
+"""The store of one Kin in PostgreSQL; and what is no single Kin's: tokens, and which Kins have work
+that waits."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import StoreError
 from kinmem.models import Health
 from kinmem.settings import kin_name
+from kinmem.store.base import this_process
 from kinmem.store.postgres.naming_rows import PostgresForgetting
-from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
-from kinmem.store.postgres.pgvectors import ChunkVectors, NearestChunks, TurnVectors
+from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase, PostgresTransaction
+from kinmem.store.postgres.pgvectors import ChunkVectors, NearestChunks, TurnVectors, keep_indexes
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
 from kinmem.store.postgres.schema import latest, prepare
-from kinmem.store.postgres.server_wide import asked, keep_indexes
-from kinmem.store.sql.database import Database, Transaction, state_of
+from kinmem.store.sql.damage import Damage
+from kinmem.store.sql.database import Bindings, Database, Row, Transaction, state_of
 from kinmem.store.sql.history_rows import ERASED_KEPT, compact
 from kinmem.store.sql.hybrid_search import SearchedFile, SearchedFiles
 from kinmem.store.sql.memory_rows import moment, time_text
@@ -58,8 +60,6 @@ def names_of_kins(url: str) -> list[str]:
 
 
 COUNTED = "SELECT coalesce(sum(count), 0), min(at) FROM uses WHERE name = ? AND at > ?"
-
-
 SILENT = "SELECT 1 FROM live_processes WHERE process = ? AND until < now()"
 
 
@@ -212,3 +212,112 @@ def examine(file: SearchedFile, *, deep: bool) -> Health:
 
 APPLICATION = 0x6B696E6D
 """What SQLite's files have as their application: "kinm"."""
+COLUMNS = ("id", "kin", "digest", "created_at", "expires_at", "revoked_at", "note", "scope")
+CHANGED = f"SELECT change, {', '.join(COLUMNS)} FROM tokens WHERE change > ? ORDER BY change"
+PUT = f"""
+    INSERT INTO tokens ({", ".join(COLUMNS)}) VALUES ({", ".join(f":{name}" for name in COLUMNS)})
+    ON CONFLICT ON CONSTRAINT tokens_pkey DO UPDATE SET expires_at = excluded.expires_at,
+        revoked_at = excluded.revoked_at, change = excluded.change
+"""
+# Who finds nothing to do comes again later and later, since its work may wait for a model.
+TAKE = """
+    UPDATE waiting_kins SET tries = tries + 1,
+        until = now() + INTERVAL '1 minute' * power(2, least(tries, 6))
+    WHERE kin_id = (
+        SELECT kin_id FROM waiting_kins WHERE until <= now()
+        ORDER BY until LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) RETURNING kin_id, kinmem_name(kin_id)
+"""
+LIVES = """
+    INSERT INTO live_processes (process, until) VALUES (?, now() + INTERVAL '45 seconds')
+    ON CONFLICT ON CONSTRAINT live_processes_pkey DO UPDATE SET until = excluded.until
+"""
+LONG_SILENT = "DELETE FROM live_processes WHERE until < now() - INTERVAL '1 hour'"
+# With the policies of one Kin; its lock keeps what begins to wait meanwhile from being overlooked.
+SETTLE = """
+    DELETE FROM waiting_kins WHERE kin_id = kinmem_owner()
+    AND NOT EXISTS (SELECT 1 FROM turns WHERE learned_at IS NULL AND NOT parked)
+    AND NOT EXISTS (SELECT 1 FROM turns_to_index)
+    AND NOT EXISTS (SELECT 1 FROM pending) AND NOT EXISTS (SELECT 1 FROM turn_pending)
+"""
+
+
+@contextmanager
+def together(server: Server, settings: str = "") -> Iterator[PostgresTransaction]:
+    """Run a transaction that is nobody's, or with these settings somebody's."""
+    became = f"; SET LOCAL ROLE {server.role}" if server.role else ""
+    begin = f"BEGIN; SET LOCAL search_path = {server.path}{became}{settings}"
+    with server.connection(begin) as cursor:
+        yield PostgresTransaction(cursor, Damage(server.name))
+        cursor.execute("COMMIT")
+
+
+def asked(server: Server, question: str, bindings: Bindings = ()) -> list[Row]:
+    """Ask what is nobody's alone, in a transaction of its own."""
+    with together(server) as db:
+        return db.rows(question, bindings)
+
+
+class ServerWide:
+    """One database server, as the processes see it that serve all of its Kins."""
+
+    def __init__(self, url: str) -> None:
+        """Connect, and bring the schema up to date. Raises StoreError."""
+        self._server = Server.of(url)
+        try:
+            prepare(self._server)
+        except BaseException:
+            self.close()
+            raise
+
+    def check(self) -> None:
+        """Raise StoreError unless the server answers, with the schema of this kinmem."""
+        [(number,)] = asked(self._server, "SELECT max(number) FROM schema_version")
+        if number != latest():
+            raise StoreError(
+                f"{self._server.name} has schema {number}, and this kinmem is for {latest()}",
+                "storage_newer",
+            )
+
+    def tokens_since(self, change: int) -> tuple[int, list[dict[str, Any]]]:
+        """Return what was added or revoked after that change, and the number of the last one."""
+        rows = asked(self._server, CHANGED, (change,))
+        records = [dict(zip(COLUMNS, row[1:], strict=True)) for row in rows]
+        return int(rows[-1][0]) if rows else change, records
+
+    @contextmanager
+    def changing_tokens(self) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+        """Yield what stores a token, while nobody else changes any: so changes become visible in
+        the order of their numbers."""
+        with together(self._server) as db:
+            db.rows("SELECT pg_advisory_xact_lock(hashtextextended(?, 1))", (self._server.schema,))
+
+            def put(record: Mapping[str, Any]) -> None:
+                db.run(PUT, dict(record))
+
+            yield put
+
+    def say_alive(self) -> None:
+        """Say that this process lives, which counts for 45 seconds."""
+        with together(self._server) as db:
+            db.run(LIVES, (this_process(),))
+            db.run(LONG_SILENT)
+
+    def take(self) -> str | None:
+        """Return a Kin whose work has waited for a minute, which no other process takes for some
+        time; None if there is none."""
+        while rows := asked(self._server, TAKE):
+            [(number, name)] = rows
+            if name is not None and not self._settled(int(number)):
+                return str(name)
+        return None
+
+    def _settled(self, kin: int) -> bool:
+        """Forget that a Kin waits if it does not; returns whether it does not."""
+        whose = f"; SET LOCAL kinmem.owner = '{kin:d}'; SET LOCAL kinmem.self = '{kin:d}'"
+        with together(self._server, whose) as db:
+            db.rows("SELECT 1 FROM revision FOR UPDATE")
+            return db.run(SETTLE) > 0
+
+    def close(self) -> None:
+        self._server.close()
