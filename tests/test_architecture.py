@@ -158,7 +158,7 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
 
 
 def test_few_modules_know_the_driver() -> None:
-    known = ("driver", "connection", "transaction", "snapshot")
+    known = ("driver", "connection", "snapshot")
     tokenizer = "store.postgres.postings"
     may_know = {tokenizer, *(f"store.sqlite.{name}" for name in known)}
 

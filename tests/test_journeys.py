@@ -16,9 +16,7 @@ import kinmem
 from kinmem.service import Service
 
 ROOT = Path(kinmem.__file__).parent
-OPENING = frozenset(
-    {"store/sqlite/driver.py", "store/sqlite/encryption.py", "store/sqlite/owner_file.py"}
-)
+OPENING = frozenset({"store/sqlite/encryption.py", "store/sqlite/owner_file.py"})
 """Entered only where a connection is opened, because the others are in use at that moment."""
 NOTES = (
     "Tom works at the bakery in Lyon",

@@ -20,7 +20,7 @@ from typing import Any
 import apsw
 
 from kinmem.models import Chunks, Draft, State
-from kinmem.store.sqlite import driver, transaction
+from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.disk import HighWater
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import TINY, WIDTH, chunks_of, memory_of, vectors_of
@@ -173,7 +173,7 @@ def _apply(files: dict[str, bytearray], event: Event) -> None:
 def main(folder: Path, cuts: int, seed: int, synchronous: str) -> None:
     settings = [
         f"synchronous = {synchronous}" if pragma.startswith("synchronous") else pragma
-        for pragma in transaction.PRAGMAS
+        for pragma in driver.PRAGMAS
     ]
     setattr(driver, "PRAGMAS", settings)  # noqa: B010
     home, chance = folder / "home", random.Random(seed)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kinmem
-from kinmem.store.sqlite.transaction import spoken
+from kinmem.store.sqlite.driver import spoken
 
 SHARED = sorted((Path(kinmem.__file__).parent / "store" / "sql").glob("*.py"))
 SQL = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|WHERE|FROM|JOIN|ORDER BY|AND|OR|LIMIT)\b")

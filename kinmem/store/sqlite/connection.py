@@ -15,6 +15,7 @@ import apsw
 from kinmem.errors import StoreError
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings, StateRow, waiting
+from kinmem.store.sql.memory_rows import IS_LIVE
 from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.disk import (
     RAISE,
@@ -27,26 +28,23 @@ from kinmem.store.sqlite.disk import (
     stamp,
 )
 from kinmem.store.sqlite.driver import (
+    MENDED,
+    READ_ONLY,
     Patience,
+    SqliteTransaction,
+    begin,
     check_engine,
     connect,
     counted,
     empty_wal,
+    is_damage,
     make_private,
     scratch,
     shut,
+    translated,
 )
 from kinmem.store.sqlite.mending import mended
 from kinmem.store.sqlite.migrating import MIGRATIONS, BeforeUpgrade, Migrations, without_backup
-from kinmem.store.sqlite.transaction import (
-    MENDED,
-    READ_ONLY,
-    STATE,
-    SqliteTransaction,
-    begin,
-    is_damage,
-    translated,
-)
 
 logger = logging.getLogger(__name__)
 MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more
@@ -344,3 +342,26 @@ class SqliteDatabase:
                 if time.monotonic() > latest:
                     raise
                 time.sleep(random.uniform(0.001, 0.02))
+
+
+# All of it is read from one end of an index.
+STATE = f"""
+    SELECT revision.number,
+        (SELECT min(seq) FROM vector_log),
+        (SELECT max(seq) FROM vector_log),
+        (SELECT max(rowid) FROM memories),
+        (SELECT max(id) FROM chunks),
+        (SELECT min(id) FROM words_docsize) < 0,
+        (SELECT max(id) FROM turn_vectors),
+        (SELECT number FROM turn_vectors_lost),
+        EXISTS (SELECT 1 FROM turn_words_docsize),
+        EXISTS (SELECT 1 FROM conflicts WHERE status = 'open'),
+        (SELECT m.expires_at FROM memories m WHERE m.expires_at IS NOT NULL AND {IS_LIVE}
+            ORDER BY m.expires_at LIMIT 1),
+        (SELECT m.valid_to FROM memories m WHERE m.valid_to IS NOT NULL AND {IS_LIVE}
+            ORDER BY m.valid_to LIMIT 1),
+        (SELECT json_group_array(json_array(CAST(name AS TEXT), id, dimension,
+            NOT EXISTS (SELECT 1 FROM pending WHERE embedder = id),
+            NOT EXISTS (SELECT 1 FROM turn_pending WHERE embedder = id))) FROM embedders)
+    FROM revision
+    """

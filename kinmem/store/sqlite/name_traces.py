@@ -24,8 +24,8 @@ from kinmem.store.sql.forgetting import (
 )
 from kinmem.store.sql.memory_rows import COLUMNS, memories_of
 from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.driver import SqliteTransaction
 from kinmem.store.sqlite.kin_files import SqliteFiles
-from kinmem.store.sqlite.transaction import SqliteTransaction
 from kinmem.text import INVISIBLE
 
 WORD = re.compile(r"\w+")

@@ -29,7 +29,7 @@ from kinmem.store.sql.damage import (
 )
 from kinmem.store.sql.memory_rows import FIELDS, row_of
 from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.driver import connect, scratch, untriggered
+from kinmem.store.sqlite.driver import SqliteTransaction, connect, is_damage, scratch, untriggered
 from kinmem.store.sqlite.mending import (
     CHUNKLESS,
     TABLE_COLUMNS,
@@ -43,7 +43,6 @@ from kinmem.store.sqlite.mending import (
     sums_of,
 )
 from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
-from kinmem.store.sqlite.transaction import SqliteTransaction, is_damage
 
 AT_ONCE = 200
 Part = TypeVar("Part")

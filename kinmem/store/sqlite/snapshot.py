@@ -35,13 +35,13 @@ from kinmem.store.sqlite.driver import (
     make_private,
     set_key,
     shut,
+    translated,
 )
 from kinmem.store.sqlite.encryption import keys_for
 from kinmem.store.sqlite.migrating import APPLICATION_ID, MIGRATIONS, numbered, without_backup
 from kinmem.store.sqlite.owner_file import is_used, taken
 from kinmem.store.sqlite.salvage import salvage
 from kinmem.store.sqlite.store import SqliteStore, examine
-from kinmem.store.sqlite.transaction import translated
 
 logger = logging.getLogger(__name__)
 

@@ -20,6 +20,7 @@ from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sql.turn_search import SqlTranscript
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, with_reserve
+from kinmem.store.sqlite.driver import is_damage
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.memory_index import VEC0_CHUNK
 from kinmem.store.sqlite.mending import (
@@ -31,7 +32,6 @@ from kinmem.store.sqlite.mending import (
 )
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
-from kinmem.store.sqlite.transaction import is_damage
 from kinmem.store.sqlite.turn_index import SaidWords, TurnVectors
 
 
