@@ -17,7 +17,7 @@ from kinmem.llm.prompts import chunks_of
 from kinmem.mcp.protocol import build
 from kinmem.models import Asked, Hit, Note
 from kinmem.service import Service
-from kinmem.store.sqlite import turn_index
+from kinmem.store.sqlite import indexes
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from kinmem.store.sqlite.store import SqliteStore
@@ -645,7 +645,7 @@ def test_the_copy_in_memory_outlives_what_is_erased(
 ) -> None:
     chatted(service)
     assert service.settle()
-    monkeypatch.setattr(turn_index, "IN_MEMORY_FROM", 1)
+    monkeypatch.setattr(indexes, "IN_MEMORY_FROM", 1)
     transcript, held = service.store.transcript, service.store.transcript._vectors  # type: ignore[attr-defined]
     [vector] = service.components.embedder.embed(["closing time"])
     asked = Asked((), vector, service.components.embedder.name, 9, 9, 9)
@@ -663,7 +663,7 @@ def test_the_copy_in_memory_outlives_what_is_erased(
 
     service.forget(memory.id, erase=True)
 
-    monkeypatch.setattr(turn_index.TurnVectors, "_scanned", None)
+    monkeypatch.setattr(indexes.TurnVectors, "_scanned", None)
     after = nearest()
     assert set(before) - set(after) == set(gone)
     assert after == [turn for turn in before if turn not in gone]

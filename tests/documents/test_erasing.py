@@ -11,7 +11,7 @@ from kinmem.errors import StoreError
 from kinmem.models import Passage
 from kinmem.service import Service
 from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.memory_index import FEW, WordIndex
+from kinmem.store.sqlite.indexes import FEW, WordIndex
 
 pytestmark = pytest.mark.usefixtures("judge_off")
 

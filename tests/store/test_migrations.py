@@ -26,7 +26,7 @@ from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.memory_rows import FIELDS, indexed, row_of, time_text
 from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.memory_index import ChunkVectors
+from kinmem.store.sqlite.indexes import ChunkVectors
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
 from kinmem.store.sqlite.store import SqliteStore

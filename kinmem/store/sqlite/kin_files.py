@@ -31,7 +31,7 @@ from kinmem.store.sql.sharing import KinFiles
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, check_locks, note_of
 from kinmem.store.sqlite.driver import translated
-from kinmem.store.sqlite.memory_index import ChunkVectors, WordIndex
+from kinmem.store.sqlite.indexes import ChunkVectors, WordIndex
 from kinmem.store.sqlite.mending import forget_embedder, unnamed_embedders
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.nearest_chunks import NearestChunks

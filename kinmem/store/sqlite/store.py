@@ -21,8 +21,8 @@ from kinmem.store.sql.turn_search import SqlTranscript
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, with_reserve
 from kinmem.store.sqlite.driver import is_damage
+from kinmem.store.sqlite.indexes import VEC0_CHUNK, SaidWords, TurnVectors
 from kinmem.store.sqlite.kin_files import SqliteFiles
-from kinmem.store.sqlite.memory_index import VEC0_CHUNK
 from kinmem.store.sqlite.mending import (
     broken_history,
     damaged_rows,
@@ -32,7 +32,6 @@ from kinmem.store.sqlite.mending import (
 )
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
-from kinmem.store.sqlite.turn_index import SaidWords, TurnVectors
 
 
 def examine(database: SqliteDatabase, home: Path, *, deep: bool = False) -> Health:
