@@ -40,7 +40,7 @@ from kinmem.backup.archive import (
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, KinmemError, StoreError
 from kinmem.settings.memory_settings import BackupSettings
-from kinmem.store.home_files import HomeFiles
+from kinmem.store.records import HomeFiles
 
 logger = logging.getLogger(__name__)
 

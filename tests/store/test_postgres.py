@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from kinmem.errors import StoreError
 from kinmem.models import Asked, Filters, Found
 from kinmem.store.base import Store, this_process
-from kinmem.store.postgres import pgvectors, pooled_server, postgres_statements, schema
+from kinmem.store.postgres import owned_rows, pgvectors, pooled_server, schema
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postgres_store import PostgresStore, ServerWide
 from kinmem.store.postgres.schema import latest, prepare
@@ -241,7 +241,7 @@ AS_OFTEN_AS_CONNECTIONS = 6
 @pytest.fixture
 def planned_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keeps a plan of everything that is read."""
-    monkeypatch.setattr(postgres_statements, "READ_BEFORE", 0)
+    monkeypatch.setattr(owned_rows, "READ_BEFORE", 0)
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def searched(store: Store) -> list[Found]:
 def test_what_is_read_often_is_planned_once(store_of: Callable[[str], PostgresStore]) -> None:
     store = store_of("ana")
     ids = {added(store, "tea")}
-    for _ in range(postgres_statements.READ_BEFORE + 1):
+    for _ in range(owned_rows.READ_BEFORE + 1):
         assert all(found.matches.keys() == ids for found in searched(store))
     assert len(prepared(store)) >= 2  # by meaning and by words
 
@@ -310,7 +310,7 @@ def test_no_plan_that_is_kept_reads_a_whole_table(
             " WHERE statement ~ 'FROM (vectors|postings)'"
         )
         assert len(known) >= 2  # by meaning and by words, in one way or another
-        for setting in postgres_statements.GENERAL.strip("; ").split("; "):
+        for setting in owned_rows.GENERAL.strip("; ").split("; "):
             db.run(setting)
         db.run("DISCARD PLANS")
         for name, count in known:
@@ -329,7 +329,7 @@ def test_a_pooler_may_put_a_transaction_on_another_connection(
     added(store, "tea")
     first = searched(store)
     if happens == "it is there already":
-        monkeypatch.setattr(postgres_statements, "_kept", WeakKeyDictionary())
+        monkeypatch.setattr(owned_rows, "_kept", WeakKeyDictionary())
     else:
         forget_plans(store)
 
@@ -342,7 +342,7 @@ def test_a_condition_that_is_asked_for_sometimes_does_not_keep_a_plan_away(
     planned_at_once: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(postgres_statements, "_refused", refused := set[str]())
+    monkeypatch.setattr(owned_rows, "_refused", refused := set[str]())
     store = store_of("ana")
     added(store, "tea")
 
@@ -399,7 +399,7 @@ def test_a_plan_is_made_anew_when_the_type_of_a_column_changes(
     assert things(store) == {7}
     admin.execute("ALTER TABLE kinmem.things ALTER number TYPE text")
     if not known:
-        monkeypatch.setattr(postgres_statements, "_kept", WeakKeyDictionary())
+        monkeypatch.setattr(owned_rows, "_kept", WeakKeyDictionary())
 
     assert things(store) == {"7"}
     assert [text for text, _ in prepared(store) if "FROM things" in text]

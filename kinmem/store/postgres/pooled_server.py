@@ -3,7 +3,7 @@
 Values are bound on the client, as literals without a type: the statements that engines share are
 written for values that fit whatever column they meet. Connections can be shared by a pooler that
 lends them for one transaction (PgBouncer): every setting ends with its transaction, and what is
-prepared is found again (postgres_statements.py).
+prepared is found again (owned_rows.py).
 """
 
 import logging
