@@ -44,7 +44,7 @@ def test_a_sample_is_the_same_for_the_same_seed() -> None:
     pytest.importorskip("cosmic_ray", reason="`make mutants` installs it")
     from scripts.mutants.__main__ import of, sampled, told
 
-    mutants = of("kinmem/upkeep/join.py")
+    mutants = of("kinmem/upkeep/consolidate.py")
     samples = [[told(one) for one in sampled(mutants, 5, seed)] for seed in (1, 1, 2)]
 
     assert samples[0] == samples[1] != samples[2]

@@ -12,11 +12,11 @@ from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
 from kinmem.store.base import Jobs, Store
 from kinmem.upkeep.ageing import drop_turns, prune, purge, recalibrate, tier
-from kinmem.upkeep.consolidate import consolidate, everywhere
+from kinmem.upkeep.consolidate import consolidate, everywhere, join
 from kinmem.upkeep.entities_and_tags import entities, tag
-from kinmem.upkeep.join import compress, join
 from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.link import link
+from kinmem.upkeep.merge import compress
 from kinmem.upkeep.steps import NAMES, Budget, Step, StepName, Work
 from kinmem.upkeep.summarize_memories import summarize
 

@@ -74,7 +74,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "kinmem/service/views.py": (*SERVICE, "tests/test_knowledge.py", "tests/test_tools.py"),
     "kinmem/upkeep/cycle.py": ("tests/upkeep/test_outbox.py", "tests/learn/test_from_turns.py"),
-    "kinmem/upkeep/join.py": ("tests/upkeep/test_join.py",),
+    "kinmem/upkeep/consolidate.py": (
+        "tests/upkeep/test_join.py",
+        "tests/upkeep/test_consolidate.py",
+        "tests/test_places.py",
+    ),
     "kinmem/models/retention.py": ("tests/life/test_retention.py", "tests/upkeep/test_retain.py"),
 }
 
@@ -84,7 +88,7 @@ CORE = frozenset(
     recall/fuse recall/weigh recall/trim recall/confidence recall/superseded recall/excerpt
     learn/reconcile learn/apply learn/compare service/memories service/storing
     service/conversations service/views service/components
-    upkeep/cycle upkeep/join models/retention
+    upkeep/cycle upkeep/consolidate models/retention
     """.split()
 )
 """What the share that has to be killed is about."""

@@ -19,7 +19,7 @@ from kinmem.models import Chunks, Draft, Filters, Memory, State, Vectors
 from kinmem.service import Service
 from kinmem.store.base import Store
 from kinmem.upkeep.consolidate import consolidate
-from kinmem.upkeep.join import compress
+from kinmem.upkeep.merge import compress
 from kinmem.wiring.open_memory import embedders
 
 OF_AN_ASSISTANT = {

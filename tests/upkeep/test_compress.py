@@ -7,7 +7,7 @@ import pytest
 
 from kinmem.models import State
 from kinmem.models.turns import Run
-from kinmem.upkeep.join import united
+from kinmem.upkeep.merge import united
 from tests.conftest import MovableClock
 from tests.scripted import ScriptedModel
 from tests.upkeep.conftest import Bench, all_of_it

@@ -1,6 +1,6 @@
-"""The rows of one owner in PostgreSQL, given to readers and one writer at a time; how PostgreSQL says
-the words of store/sql/database.py; and the plans that the server keeps for readings, since planning
-one takes as long as running it.
+"""The rows of one owner in PostgreSQL, given to readers and one writer at a time; how PostgreSQL
+says the words of store/sql/database.py; and the plans that the server keeps for readings, since
+planning one takes as long as running it.
 
 A statement is prepared under a name that is made of its text, once a connection has read it some
 times. A pooler may put the next transaction on another connection of the server: there the name
