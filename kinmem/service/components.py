@@ -29,13 +29,12 @@ from kinmem.store.base import Store
 from kinmem.store.memory import SHORT
 from kinmem.text import clean
 from kinmem.undo.undo import Undo
-from kinmem.upkeep.background import Background, LongCalls, Work
-from kinmem.upkeep.cycle import Cycle, Outbox
+from kinmem.upkeep.background import Background, LongCalls, Outbox, Work
 from kinmem.upkeep.embed import Indexing, Transcribe
 from kinmem.upkeep.entities_and_tags import tag_these
-from kinmem.upkeep.pipeline import Schedule, Upkeep
+from kinmem.upkeep.pipeline import Cycle, Upkeep
 from kinmem.upkeep.reviewing import Reviewer
-from kinmem.upkeep.steps import Budget
+from kinmem.upkeep.steps import Budget, Schedule
 from kinmem.upkeep.summarize_memories import summarize_these
 from kinmem.validation import Border
 

@@ -1,5 +1,5 @@
 """What the steps of the sleep cycle share: their names in order, limits of time, once a day by a
-clock that can be right, and the report of a run."""
+clock that can be right, which of them are left in a night, and the report of a run."""
 
 import logging
 import time
@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 import uuid_utils
 
+from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, KinmemError, MemoryNotFound, VersionConflict
 from kinmem.models import LIVE, Living, Memory
 from kinmem.models.turns import Batch, Change, Run, RunKind
@@ -131,10 +132,7 @@ StepName = Literal[
     "housekeeping",
 ]
 NAMES: tuple[StepName, ...] = get_args(StepName)
-
 Work = Callable[[Budget, Counter[str]], None]
-
-
 logger = logging.getLogger(__name__)
 
 
@@ -227,8 +225,6 @@ SETTLED = timedelta(days=30)
 UNDONE = timedelta(days=30)
 # Changes in one transaction.
 TOGETHER = 200
-
-
 Daily = Callable[[Store, datetime, Budget, Counter[str], Sequence[Living]], None]
 
 
@@ -351,3 +347,49 @@ def _done(store: Store, changes: Sequence[Change]) -> bool:
     except (VersionConflict, MemoryNotFound):
         return False
     return True
+
+
+# The mark of when the night began; with a step behind it, of the night in which that was last done.
+MARK = "sleep"
+
+
+class Schedule:
+    """Which steps of the current night are left.
+
+    A night is named by the second it began. Each step records the night in which it was last done,
+    so that after a process was killed the next one continues with what is left.
+    """
+
+    def __init__(self, jobs: Jobs, minutes: int, clock: Clock) -> None:
+        """`minutes` from one night to the next; 0: no nights."""
+        self._jobs = jobs
+        self._length = timedelta(minutes=minutes)
+        self._clock = clock
+
+    def left(self) -> list[StepName]:
+        """Return the steps to be done now; a new night begins when the last is over.
+
+        A night that began in the future was begun by a wrong clock, and counts as over.
+        """
+        if not self._length:
+            return []
+        began = self._jobs.mark(MARK)
+        if not 0 <= self._now - began < self._length.total_seconds():
+            return list(NAMES)
+        return [name for name in NAMES if self._jobs.mark(_mark(name)) != began]
+
+    def begin(self) -> None:
+        """Begin a night: all of its steps are left."""
+        self._jobs.set_mark(MARK, self._now)
+
+    def done(self, step: StepName) -> None:
+        """Record that the step was done in the current night, successfully or not."""
+        self._jobs.set_mark(_mark(step), self._jobs.mark(MARK))
+
+    @property
+    def _now(self) -> int:
+        return int(self._clock().timestamp())
+
+
+def _mark(step: StepName) -> str:
+    return f"{MARK} {step}"

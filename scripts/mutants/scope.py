@@ -73,7 +73,15 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/upkeep/test_summarize.py",
     ),
     "kinmem/service/views.py": (*SERVICE, "tests/test_knowledge.py", "tests/test_tools.py"),
-    "kinmem/upkeep/cycle.py": ("tests/upkeep/test_outbox.py", "tests/learn/test_from_turns.py"),
+    "kinmem/upkeep/background.py": (
+        "tests/upkeep/test_outbox.py",
+        "tests/learn/test_from_turns.py",
+    ),
+    "kinmem/upkeep/pipeline.py": (
+        "tests/upkeep/test_sleep.py",
+        "tests/upkeep/test_calendar.py",
+        "tests/upkeep/test_outbox.py",
+    ),
     "kinmem/upkeep/consolidate.py": (
         "tests/upkeep/test_join.py",
         "tests/upkeep/test_consolidate.py",
@@ -88,7 +96,7 @@ CORE = frozenset(
     recall/fuse recall/weigh recall/trim recall/confidence recall/superseded recall/excerpt
     learn/reconcile learn/apply learn/compare service/memories service/storing
     service/conversations service/views service/components
-    upkeep/cycle upkeep/consolidate models/retention
+    upkeep/background upkeep/pipeline upkeep/consolidate models/retention
     """.split()
 )
 """What the share that has to be killed is about."""

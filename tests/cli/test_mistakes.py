@@ -113,7 +113,7 @@ def test_a_file_that_another_process_writes_is_busy(
 def test_sleep_says_by_its_exit_code_that_another_is_at_it(
     kinmem: Kinmem, memorized: Memorized, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kinmem.upkeep.cycle.PATIENCE", 0.1)
+    monkeypatch.setattr("kinmem.upkeep.pipeline.PATIENCE", 0.1)
     memorized("Clara keeps bees in Lyon.")
 
     with opened("default") as service, leased(service.store.jobs, "cycle"):

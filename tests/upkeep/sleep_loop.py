@@ -26,8 +26,8 @@ import apsw
 
 from kinmem.models import LIVE, Memory
 from kinmem.service import Service
-from kinmem.upkeep import cycle
-from kinmem.upkeep.cycle import JOB
+from kinmem.upkeep import pipeline
+from kinmem.upkeep.pipeline import JOB
 from kinmem.upkeep.steps import NAMES
 from tests.conftest import MovableClock
 from tests.processes import begin, tell, told_by
@@ -231,11 +231,11 @@ def killed(folder: Path, clock: MovableClock, chance: random.Random, told: Told)
 
 def checked(folder: Path, clock: MovableClock, expected: Kept) -> Iterator[str]:
     """Let one sleep to the end; what is wrong then."""
-    patience, cycle.PATIENCE = cycle.PATIENCE, HELD_UP
+    patience, pipeline.PATIENCE = pipeline.PATIENCE, HELD_UP
     try:
         kind, *said = slept(folder, clock)
     finally:
-        cycle.PATIENCE = patience
+        pipeline.PATIENCE = patience
     if kind != "done" or said[0]:
         yield f"the next cycle told {said}"
     kept, unsound = left(folder, clock)

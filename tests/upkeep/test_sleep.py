@@ -18,7 +18,7 @@ from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.disk import COUNTED
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.upkeep import cycle
+from kinmem.upkeep import pipeline
 from kinmem.upkeep.steps import NAMES, Budget, leased
 from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
@@ -180,8 +180,8 @@ def test_a_step_that_fails_is_reported_and_the_others_are_done(
 def test_two_at_once_are_impossible_and_the_second_is_told_who_is_at_it(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cycle, "PATIENCE", 0.1)
-    with leased(service.store.jobs, cycle.JOB):
+    monkeypatch.setattr(pipeline, "PATIENCE", 0.1)
+    with leased(service.store.jobs, pipeline.JOB):
         run = service.sleep()
 
     assert run.seconds == {}

@@ -11,7 +11,7 @@ import pytest
 
 from kinmem.cli import main
 from kinmem.service import Service
-from kinmem.upkeep import cycle
+from kinmem.upkeep import pipeline
 from tests.processes import REPOSITORY, run
 from tests.sweeps import rounds
 
@@ -20,7 +20,7 @@ SECONDS = 4.0 * ROUNDS
 """After which no more rounds are begun: on a busy machine there may be but one."""
 SLEEPER = """
 import sys, time
-from kinmem.upkeep.cycle import JOB
+from kinmem.upkeep.pipeline import JOB
 from kinmem.upkeep.steps import leased
 from kinmem.store.sqlite.store import SqliteStore
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_the_command_says_who_is_at_it_until_that_one_is_killed(
     with service_of("ana", resident=False) as service:
         service.memorize("Clara keeps bees in Lyon.")
     words = ["sleep", "tag", "--json", "--kin", "ana", "--home", str(home)]
-    monkeypatch.setattr(cycle, "PATIENCE", 0.1)
+    monkeypatch.setattr(pipeline, "PATIENCE", 0.1)
     command = [sys.executable, "-c", SLEEPER, str(home)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=REPOSITORY) as other:
         try:
