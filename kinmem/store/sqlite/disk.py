@@ -38,7 +38,6 @@ try:
     import fcntl
 except ImportError:  # Windows, where SQLite takes other locks
     fcntl = None  # type: ignore[assignment]
-
 T = TypeVar("T")
 RESERVE = "reserve"
 RESERVED = 4 << 20
@@ -290,43 +289,6 @@ def check_is_current(path: Path, found: int, noted: int) -> None:
             f"{path.name} lacks the last {noted - found:,} writes that were answered: its log was"
             f" deleted or cut, or an older copy has taken its place; {WHAT_TO_DO}",
             "storage_lost",
-        )
-
-
-class Identity:
-    """Which files SQLite has open for a database: they stay the same as long as it is open.
-
-    It is checked before each read and around each write, so it uses os.stat, which costs 2 µs.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._name = path.name
-        self._known: list[tuple[str, tuple[int, int]]] = []
-        for part in PARTS:
-            try:
-                status = os.stat(f"{path}{part}")  # noqa: PTH116
-            except FileNotFoundError:
-                continue
-            self._known.append((f"{path}{part}", (status.st_dev, status.st_ino)))
-
-    def check(self) -> None:
-        """Raise storage_replaced unless those files are still where they were."""
-        for path, known in self._known:
-            try:
-                status = os.stat(path)  # noqa: PTH116
-            except OSError:
-                raise self._replaced(path, "is no longer there") from None
-            if (status.st_dev, status.st_ino) != known:
-                raise self._replaced(path, "is another file now")
-            if not status.st_size and path.endswith(".db"):
-                raise self._replaced(path, "was emptied")
-
-    def _replaced(self, path: str, what: str) -> StoreError:
-        return StoreError(
-            f"{path} {what}: it was deleted, moved or restored while kinmem had it open. Nothing is"
-            " read or stored until this server is restarted; if the folder was moved by mistake,"
-            " move it back",
-            "storage_replaced",
         )
 
 
