@@ -27,16 +27,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kinmem.language.change.clash import Clash
     from kinmem.language.change.vetoes import Period, Periods, claim
-    from kinmem.language.names.names import (
-        introduced_in,
-        join_knowledge,
-        knowledge,
-        names_by_capitals,
-        names_in,
-    )
-    from kinmem.language.names.relations import inverse_relation, stored_relation
     from kinmem.language.orders import may_be_orders, order_hints, order_in
     from kinmem.language.pairs import Pair, unproved
+    from kinmem.language.relations import (
+        inverse_relation,
+        join_knowledge,
+        knowledge,
+        stored_relation,
+    )
     from kinmem.language.same.atoms import atoms
     from kinmem.language.same.echo import Echoes
     from kinmem.language.same.similarity import Kinship, Ladder, content_hash, normalised
@@ -45,17 +43,21 @@ if TYPE_CHECKING:
     from kinmem.language.sought import FollowUp, answer_test
     from kinmem.language.summaries import summary
     from kinmem.language.talk.prose import Prose, Wording
-    from kinmem.language.talk.statements import Statement
+    from kinmem.language.talk.statements import (
+        Statement,
+        introduced_in,
+        names_by_capitals,
+        names_in,
+    )
     from kinmem.language.talk.worth import Judgement, Setting, appraise, kinds, only_asks
     from kinmem.language.time.when import Dates, Interval
     from kinmem.language.weight import TIMES, UNIMPORTANT, Weight, keywords
 
 _MODULES = {
     "time.when": "Dates Interval",
-    "names.names": "introduced_in join_knowledge knowledge names_by_capitals names_in",
-    "names.relations": "inverse_relation stored_relation",
+    "relations": "inverse_relation join_knowledge knowledge stored_relation",
     "talk.prose": "Prose Wording",
-    "talk.statements": "Statement",
+    "talk.statements": "Statement introduced_in names_by_capitals names_in",
     "talk.worth": "Judgement Setting appraise kinds only_asks",
     "weight": "TIMES UNIMPORTANT Weight keywords",
     "same.atoms": "atoms",

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from kinmem.language.names.relations import TIMES
+from kinmem.language.relations import TIMES
 from kinmem.llm.builtin import BuiltinJudge
 from kinmem.llm.naming import TAGS, TYPES, Span, words_of
 from scripts.judge.examples import FOLDER, VALIDATION

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.names.relations import (
+from kinmem.language.relations import (
     INVERSES,
     SYMMETRIC,
     inverse_relation,

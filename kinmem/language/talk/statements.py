@@ -2,18 +2,22 @@
 
 Nothing is reworded: a statement is a slice of what was said. Quotations stay in one piece, however
 many sentences they hold, because who says them is told only once. With it stand the openings that
-are no part of what is stated, what a person asks not to keep, and of whom or what a statement is.
+are no part of what is stated, what a person asks not to keep, of whom or what a statement is, and
+whom it names: only what is surely a name, since a wrong one misleads later.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
-from kinmem.language.lexicon import FUNCTION_WORDS, either, word_class
+from kinmem.language.lexicon import FUNCTION_WORDS, MARKERS, either, word_class
 from kinmem.language.same.amounts import NAMED_TIMES
-from kinmem.language.sentence_borders import borders
-from kinmem.text import STOP_WORDS, UNSPACED, late
+from kinmem.language.sentence_borders import borders, sentences
+from kinmem.models import Entity
+from kinmem.text import STOP_WORDS, UNSPACED, late, words
 
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
 QUOTATION = late(
@@ -112,7 +116,6 @@ CLAUSE = (
 )
 """Where a request begins; behind a subject the same words tell what somebody does."""
 END = r"(?=\s*(?:$|[.,;:!?…)\]–—-]|(?:but|because|since|please|though|bitte|aber)\b))"
-
 KEPT = r"(?: down| anywhere| in mind| on file| (?:to|in|into) (?:your |the )?memor(?:y|ies))*"
 POINTING = late(r"(?i)[a-zà-ÿ]|这|那|以下|我说的")
 """A Chinese request may leave out what it is about, and then is none."""
@@ -178,7 +181,6 @@ MINE, ARTICLES = either("mine"), either("articles")
 RELATIVE = rf"(?:{KIN}|{KIN_ABROAD}|cão|cadela|gato|landlord|vermieter(?:in)?|housemate|flatmate)"
 THING = either("things")
 """Things of one's work and home, of which it is told how they are."""
-
 VERB = r"(?-i:[a-zà-ÿ])"
 """How what is said of a name goes on."""
 OF_TWO = late(rf"(?i){WORD} (?:and|und|et|y|e|ed) {WORD} {VERB}")
@@ -221,3 +223,76 @@ def subject(text: str, *, named: bool = True) -> str | None:
 
 SELF = word_class("subjects", "own")
 """At the beginning of a statement these are somebody else with each speaker."""
+CAPITAL = r"(?:[A-ZÀ-Þ][\w’'-]*\w|[A-Z]{2,})"
+RUN = re.compile(rf"{CAPITAL}(?:(?: (?:of|the|de|da|del|van|von))? {CAPITAL})*")
+OF_KIN = late(
+    rf"(?i)\b(?:{KIN}|{KIN_ABROAD}),? (?:is |named |called |is called |is named |hei(?:ß|ss)t "
+    rf"|namens )?$"
+)
+KIN_AND_NAME = late(rf"(?i)(?:.* )?(?:{KIN}|{KIN_ABROAD}) (?=[A-ZÀ-Þ])")
+WITHIN = re.compile(r"\w[^.!?:\"“]*$")
+"""A word before, and no beginning of a sentence or a quotation since."""
+ABBREVIATED = """i i'm i've i'll i'd i’m i’ve i’ll i’d ok okay tv pic fyi btw lol omg mom mum dad
+    grandma grandpa god""".split()
+NO_NAMES = FUNCTION_WORDS | NAMED_TIMES | frozenset(ABBREVIATED)
+MOST_NAMED = 8
+NEAR = 80
+"""Characters before a name that tell what it names."""
+NAMED_WITHIN = 2000
+
+
+def names_in(text: str, known: Collection[str] = ()) -> tuple[Entity, ...]:
+    """At most eight, in order, each once. `known`: names of people who talk.
+
+    Within a sentence a capital makes a name, at its start only a known one does. Where nouns have
+    capitals (German) a name is known, has two words, or follows what somebody is to the speaker.
+    """
+    found: dict[str, Entity] = {}
+    for start, end in names_by_capitals(text[:NAMED_WITHIN], known):
+        name = text[start:end]
+        is_person = name in known or OF_KIN.search(text[max(0, start - NEAR) : start])
+        found.setdefault(name, Entity(name, "person" if is_person else "other"))
+    return tuple(found.values())[:MOST_NAMED]
+
+
+@lru_cache(maxsize=1)
+def _opening() -> re.Pattern[str]:
+    name = rf"(?P<%s>{CAPITAL}(?: {CAPITAL}){{0,2}})"
+    greeting = r"(?:[^\W\d_]{2,9}(?: [^\W\d_]{2,9})?,\s)?"
+    return re.compile(
+        rf"\W*{greeting}(?:{name % 'first'}\s(?i:{either('speaks_behind')})\s?(?:[:,.!]|\s[–—-])"
+        rf"|(?i:{either('speaks_before')})\s{name % 'last'}\s?(?::|\s[–—-]))\s+(?=\w)"
+    )
+
+
+def introduced_in(text: str) -> tuple[str, int] | None:
+    """Who says of himself at the start that it is he who speaks, "Robin here: ...", and where his
+    words begin. A form alone: "Bug here: ..." has it too, and the judge tells names from things."""
+    found = _opening().match(text[:NAMED_WITHIN])
+    return (found["first"] or found["last"], found.end()) if found else None
+
+
+def names_by_capitals(text: str, known: Collection[str] = ()) -> Iterator[tuple[int, int]]:
+    """Where they stand."""
+    nouns, begin = _has_capital_nouns(text), 0
+    for sentence in sentences(text):
+        for match in RUN.finditer(sentence):
+            name = re.sub(r"['’]s$", "", match[0])
+            start = 0
+            before = sentence[max(0, match.start() - NEAR) : match.start()]
+            if of_kin := KIN_AND_NAME.match(name):
+                start = of_kin.end()
+            elif name not in known:
+                if name.casefold() in NO_NAMES or name.split()[0].casefold() in NO_NAMES:
+                    continue
+                is_within = WITHIN.search(before) and (not nouns or " " in name)
+                if not is_within and not OF_KIN.search(before):
+                    continue
+            yield begin + match.start() + start, begin + match.start() + len(name)
+        begin += len(sentence)
+
+
+def _has_capital_nouns(text: str) -> bool:
+    told = set(words(text))
+    score = {language: len(told & marks) for language, marks in MARKERS.items()}
+    return score["de"] > 0 and score["de"] >= max(score.values())

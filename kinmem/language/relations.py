@@ -7,11 +7,14 @@ ends, each a name or several, and an end that is missing is the speaker; <still>
 before the verb, <end> says that nothing else belongs to the name.
 
 Its first part is how relations are named where they are stored, and told from either end. Of 20 the
-names are Keyoku's (lexicon/relations.json); any other lowercase slug is kept as it is.
+names are Keyoku's (lexicon/relations.json); any other lowercase slug is kept as it is. Its last
+part is all that a memory is about: the ends of relations, and who else is named; a model's findings
+are joined to it in llm/naming.py.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from itertools import combinations
 from typing import NamedTuple
@@ -19,7 +22,8 @@ from typing import NamedTuple
 from kinmem.language.lexicon import FUNCTION_WORDS, by_word, either, lexicon, word_class
 from kinmem.language.same.amounts import NAMED_TIMES
 from kinmem.language.sentence_borders import sentences
-from kinmem.models import THE_USER, EntityType, Relation
+from kinmem.language.talk.statements import names_in
+from kinmem.models import ROLES, THE_USER, Entity, EntityType, Knowledge, Relation
 from kinmem.text import folded, late
 
 _TABLES = lexicon("relations")
@@ -34,8 +38,6 @@ ENDS: Mapping[str, tuple[EntityType, EntityType]] = {
     relation: (source, target) for relation, (source, target) in _TABLES["ends"].items()
 }
 """Of what type source and target are, where the sentence says no more."""
-
-
 SLUG = 40
 
 
@@ -78,21 +80,25 @@ class Role(NamedTuple):
     """Whether the one with the role is the target."""
 
 
-ROLES = {
+ROLE_WORDS = {
     word: Role(row["relation"], row["turned"]) for row in _TABLES["roles"] for word in row["words"]
 }
 PLURALS = {
-    f"{word}s": role for word, role in ROLES.items() if role.relation in SYMMETRIC or role.turned
-} | {"children": ROLES["child"], "kinder": ROLES["child"], "siblings": ROLES["sibling"]}
+    f"{word}s": role
+    for word, role in ROLE_WORDS.items()
+    if role.relation in SYMMETRIC or role.turned
+} | {
+    "children": ROLE_WORDS["child"],
+    "kinder": ROLE_WORDS["child"],
+    "siblings": ROLE_WORDS["sibling"],
+}
 """The same of two or more."""
-
 NEVER_NAMES = word_class("never_names")
 """Capital words that name nobody: at the start of a sentence, or a time, or a German noun."""
 PEOPLES = word_class("peoples")
 """What somebody may be, with a capital, without being called so."""
 TIMES = NEVER_NAMES | NAMED_TIMES
 NOT_NAMES = TIMES | (FUNCTION_WORDS - {"mia"})  # mine in Italian, where no verb follows it
-
 HEDGED = late("|".join([rf"(?i:\b(?:{either('hedging')})\b)", *_TABLES["hedged"]]))
 """Before a statement: it is none."""
 DENIED = late(rf"(?i:\b(?:{either('denying')})\b|n['’]t\b|\bn['’](?=\w))")
@@ -102,7 +108,6 @@ DETERMINED = late(rf"\b(?:{either('determiners')}) $", re.IGNORECASE)
 """Before a capital word: it is a thing, or a German noun, and nobody's name."""
 QUOTED = late("|".join(_TABLES["quoted"]))
 """Before what somebody else says of himself."""
-
 _UPPER = "A-ZÀ-ÖØ-ÞŁŚŠŽČĆĐ"
 _TOKEN = rf"(?!I\b)[{_UPPER}][\w&-]*(?:['’][{_UPPER}]\w+)?"
 _BETWEEN = r"(?:(?:of|the|de|da|do|dos|das|del|della|di|du|van|von|der|den|bin|al|la|le|&) ){1,2}"
@@ -146,7 +151,7 @@ def _signs() -> tuple[tuple[str, str], ...]:
     return (
         ("<employer>", _surely_employers(known)),
         ("<known>", _one_of([name for names in known.values() for name in names])),
-        ("<role>", _role(ROLES)),
+        ("<role>", _role(ROLE_WORDS)),
         ("<many>", _role(PLURALS)),
         ("<A>", rf"(?<![\w'’-])(?P<a>{SELF}|{USER}|{NAMES})"),
         ("<B>['’]s", rf"(?P<b>{NAMES})['’]s"),
@@ -197,7 +202,7 @@ GOES_ON = late(
     r"|collaborates?|mentors?|has|have) )"
 )
 ONE = late(NAME)
-ANY_ROLE = late(rf"(?i)\b(?:{'|'.join(sorted({*ROLES, *PLURALS}))})\b")
+ANY_ROLE = late(rf"(?i)\b(?:{'|'.join(sorted({*ROLE_WORDS, *PLURALS}))})\b")
 ME = late(rf"(?:{SELF})$")
 
 
@@ -261,7 +266,7 @@ def _fitting(form: Form, clause: str, who: str | None) -> Iterator[Relation]:
             continue
         relation, turned = form.relation, form.turned
         if role := (groups.get("role") or "").casefold():
-            relation, is_target = PLURALS.get(role) or ROLES[role]
+            relation, is_target = PLURALS.get(role) or ROLE_WORDS[role]
             turned = turned is is_target  # either <B> has the role, or <A> has
         for a, b in _ends(groups, None if QUOTED.search(before) else who):
             source, target = (b, a) if turned else (a, b)
@@ -300,3 +305,94 @@ def _opened(name: str | None) -> str | None:
     """Without the word that begins a sentence: Yesterday Anna."""
     first, _, rest = (name or "").partition(" ")
     return rest if rest[:1].isupper() and folded(first) in NOT_NAMES else name
+
+
+MOST_ENTITIES = 12
+"""Entities of one text."""
+
+
+def knowledge(
+    text: str,
+    speaker: str | None = None,
+    subject: str | None = None,
+    named: Iterable[Entity] | None = None,
+) -> Knowledge:
+    """Whom and what a memory's content is about. `named`: what a judge has found there; None: rules
+    alone are asked. `subject` is one of its entities if it is a name that
+    stands there; `speaker` if it is about himself. Of what assistants and tools say, only the ends
+    of relations are kept: their texts are full of headings, and no facts of anybody's."""
+    said = relations(text, speaker)
+    if speaker in SILENT:
+        return join_knowledge(_entities_of(said), said)
+    if named is not None:
+        return join_knowledge([*_entities_of(said), *named, *_subject(subject, speaker)], said)
+    known = [name for name in (speaker, subject) if name and name not in ROLES and name in text]
+    found = [
+        *_entities_of(said),
+        *names_in(text, known),
+        *_subject(subject, speaker),
+    ]
+    return join_knowledge(found, said)
+
+
+def join_knowledge(
+    found: Iterable[Entity], said: Sequence[Relation], origin: str = "rules"
+) -> Knowledge:
+    """Each name once, of the most telling type; Anna is Anna Schmidt where no other Anna is named.
+
+    Ends of relations come first; others fall away beyond twelve.
+    """
+    once: dict[str, Entity] = {}
+    for one in found:
+        key = folded(one.name)
+        known = once.get(key, one)
+        type = one.type if known.type == "other" else known.type
+        once[key] = Entity(known.name, type, known.alias or one.alias)
+    whole = {key: _whole(once[key], once.values()) for key in once}
+    said = tuple(
+        replace(one, source=whole[folded(one.source)].name, target=whole[folded(one.target)].name)
+        for one in said
+    )
+    ends = {folded(name) for one in said for name in (one.source, one.target)}
+    kept: dict[str, Entity] = {}
+    for one in whole.values():
+        if one.alias or folded(one.name) not in kept:
+            kept[folded(one.name)] = one
+    ordered = sorted(kept, key=lambda key: key not in ends)
+    most = max(MOST_ENTITIES, len(ends))
+    relating = tuple(one for one in said if folded(one.source) != folded(one.target))
+    return Knowledge(tuple(kept[key] for key in ordered[:most]), relating, origin)
+
+
+def _whole(one: Entity, others: Iterable[Entity]) -> Entity:
+    """The entity whose first word this name is, if it is the only one and can be the same."""
+    if " " in one.name:
+        return one
+    begin = folded(one.name) + " "
+    longer = [other for other in others if folded(other.name).startswith(begin)]
+    fits = len(longer) == 1 and "person" in (one.type, longer[0].type)
+    return Entity(longer[0].name, "person", alias=one.name) if fits else one
+
+
+def _entities_of(said: Iterable[Relation]) -> list[Entity]:
+    found = []
+    for one in said:
+        source, target = ENDS.get(one.relation, ("other", "other"))
+        if one.relation == "partner_of" and THE_USER in (one.source, one.target):
+            source = target = "person"
+        found += [_end(one.source, source), _end(one.target, target)]
+    return found
+
+
+def _end(name: str, type: EntityType) -> Entity:
+    return Entity(name, "person" if name == THE_USER else type)
+
+
+def _subject(subject: str | None, speaker: str | None) -> list[Entity]:
+    """A name has a capital, or a digit in it; a topic has not."""
+    if not subject or folded(subject) in ROLES | {THE_USER} or len(subject) > 60:
+        return []
+    if subject == speaker:
+        return [Entity(subject, "person")]
+    capitals = all(word[:1] != word[:1].lower() for word in subject.split())
+    return [Entity(subject, "other")] if capitals and is_name(subject) else []
