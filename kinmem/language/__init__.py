@@ -35,9 +35,9 @@ if TYPE_CHECKING:
         knowledge,
         stored_relation,
     )
-    from kinmem.language.same.atoms import atoms
     from kinmem.language.same.echo import Echoes
-    from kinmem.language.same.similarity import Kinship, Ladder, content_hash, normalised
+    from kinmem.language.same.lexemes import content_hash, normalised
+    from kinmem.language.same.similarity import Kinship, Ladder, atoms
     from kinmem.language.secrets.secrets import redact, secret_kinds, without_private
     from kinmem.language.sentence_borders import sentences
     from kinmem.language.sought import FollowUp, answer_test
@@ -60,8 +60,8 @@ _MODULES = {
     "talk.statements": "Statement introduced_in names_by_capitals names_in",
     "talk.worth": "Judgement Setting appraise kinds only_asks",
     "weight": "TIMES UNIMPORTANT Weight keywords",
-    "same.atoms": "atoms",
-    "same.similarity": "Kinship Ladder content_hash normalised",
+    "same.lexemes": "content_hash normalised",
+    "same.similarity": "Kinship Ladder atoms",
     "change.clash": "Clash",
     "change.vetoes": "Period Periods claim",
     "pairs": "Pair unproved",

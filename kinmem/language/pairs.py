@@ -18,11 +18,10 @@ from kinmem.language.change import clash as form
 from kinmem.language.change.clash import Clash
 from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, claim, is_event, veto
 from kinmem.language.same import similarity
-from kinmem.language.same.atoms import Words, atoms, contrast
 from kinmem.language.same.clauses import CONTRASTS, Clause, Reading, Token, in_one_form, reading
 from kinmem.language.same.exact import by_capitals, holds_all
-from kinmem.language.same.lexemes import stem
-from kinmem.language.same.similarity import Kinship, Ladder, normalised
+from kinmem.language.same.lexemes import normalised, stem
+from kinmem.language.same.similarity import Kinship, Ladder, Words, atoms, contrast
 from kinmem.language.sentence_borders import sentences
 from kinmem.text import UNSPACED, content_words, late
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.language.same.atoms import DIFFERS, atoms, contrast
-from kinmem.language.same.similarity import Kinship, Ladder, compare
+from kinmem.language.same.similarity import DIFFERS, Kinship, Ladder, atoms, compare, contrast
 
 LADDER = Ladder()
 

@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.language.same.similarity import (
-    Kinship,
-    Ladder,
-    compare,
-    contains,
-    content_hash,
-    normalised,
-)
+from kinmem.language.same.lexemes import content_hash, normalised
+from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
 from tests.growth import assert_linear
 
 LADDER = Ladder()

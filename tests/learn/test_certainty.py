@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from kinmem.language.change.vetoes import claim
-from kinmem.language.same.similarity import Ladder, content_hash
+from kinmem.language.same.lexemes import content_hash
+from kinmem.language.same.similarity import Ladder
 from kinmem.learn.reconcile import Flag, Outdated, Replace, Verdict, reconcile
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import LIVE, Answer, Filters, Memory, State

@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kinmem.language.same.similarity import Ladder, content_hash
+from kinmem.language.same.lexemes import content_hash
+from kinmem.language.same.similarity import Ladder
 from kinmem.learn.apply import effects_of
 from kinmem.learn.reconcile import (
     Flag,

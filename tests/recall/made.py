@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from kinmem.language.same.similarity import content_hash
+from kinmem.language.same.lexemes import content_hash
 from kinmem.models import Candidate, Found, Hit, Memory, Reasons, Scored
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)

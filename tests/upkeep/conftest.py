@@ -12,7 +12,7 @@ import pytest
 import uuid_utils
 
 from kinmem.clock import Clock
-from kinmem.language.same.similarity import content_hash
+from kinmem.language.same.lexemes import content_hash
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.prompts import chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, State, Vectors

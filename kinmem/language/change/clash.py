@@ -16,10 +16,19 @@ from typing import Literal, NamedTuple
 from kinmem.language import lexicon
 from kinmem.language.change.vetoes import CHANGED, Claim, claim, is_event, veto
 from kinmem.language.lexicon import word_class
-from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
 from kinmem.language.same.clauses import CONTRASTS
 from kinmem.language.same.lexemes import bare
-from kinmem.language.same.similarity import Kinship, Ladder, compare
+from kinmem.language.same.similarity import (
+    Atoms,
+    Kinship,
+    Ladder,
+    Words,
+    atoms,
+    compare,
+    contrast,
+    forms,
+    is_content,
+)
 from kinmem.text import late
 
 ClashKind = Literal["contradiction", "update", "partial"]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from kinmem.language import lexicon
 from kinmem.language.lexicon import by_language, either, pattern, word_class
-from kinmem.language.same.atoms import atoms, is_content
+from kinmem.language.same.similarity import atoms, is_content
 from kinmem.text import folded, late, words
 
 Veto = Callable[[str, str], bool]

@@ -12,9 +12,8 @@ from itertools import chain, takewhile
 
 from kinmem.language import lexicon
 from kinmem.language.lexicon import word_class, word_forms
-from kinmem.language.same.atoms import Atoms, Words, atoms, is_content, negations
-from kinmem.language.same.lexemes import Lexeme, bare, lexemes, stem
-from kinmem.language.same.similarity import normalised
+from kinmem.language.same.lexemes import Lexeme, bare, lexemes, normalised, stem
+from kinmem.language.same.similarity import Atoms, Words, atoms, is_content, negations
 from kinmem.language.sentence_borders import sentences
 from kinmem.text import folded, late, words
 

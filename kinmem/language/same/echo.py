@@ -22,8 +22,7 @@ from kinmem.language.lexicon import (
     word_forms,
 )
 from kinmem.language.same import amounts, clauses
-from kinmem.language.same.lexemes import Lexeme, lexemes, stem
-from kinmem.language.same.similarity import content_hash
+from kinmem.language.same.lexemes import Lexeme, content_hash, lexemes, stem
 from kinmem.language.sentence_borders import sentences
 from kinmem.text import folded, late, words
 

@@ -14,8 +14,8 @@ from kinmem.language import lexicon
 from kinmem.language.lexicon import FUNCTION_WORDS, table, word_class
 from kinmem.language.same import amounts
 from kinmem.language.same.amounts import DAY, Figure, figure
-from kinmem.language.same.atoms import Atoms, contrast, is_content
 from kinmem.language.same.lexemes import Lexeme, lexemes, stem
+from kinmem.language.same.similarity import Atoms, contrast, is_content
 from kinmem.text import UNSPACED, folded, late, words
 
 Names = Callable[[str], Iterable[str]]

@@ -1,9 +1,11 @@
-"""A text as lexemes, each in one spelling: what is compared when two texts are called the same."""
+"""A text as lexemes, each in one spelling: what is compared when two texts are called the same; and
+as a whole, normalised and as a hash."""
 
 import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -36,7 +38,6 @@ _TYPOGRAPHY = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "–": "-", "−": "-", "‐": "-", "‑": "-", "⁄": "/", "—": ";"}
     | {"\u00ad": None, "\u200b": None, "\ufeff": None, "。": ".", "、": ",", "؟": "?"}
 )
-
 # Each repetition is possessive, bounded, or of a class of its own: time grows with the length only.
 # Groups are not possessive: Python before 3.11.5 gives up too little of them ("cats." as a word).
 _LEXEME = late(
@@ -277,3 +278,47 @@ def _canonical(form: str, named: bool, counted: bool) -> Lexeme:
     form = SAME.get(form) or _BRITISH.sub("iz", form)
     is_function_word = form in FUNCTION_WORDS and len(form) > 1 or form == "i"
     return Lexeme(form, "name" if named and not is_function_word else "word")
+
+
+_BULLET = late(r"^[-*•·]\s+")
+_STOPS = late(r"(?<=[^\s.!…,;:])[.!…,;:]+$")
+_QUOTES = "\"'“”„«»‘’`"
+
+
+def normalised(text: str) -> str:
+    """NFKC, lower case, single spaces; without a bullet before, quotes round or a stop behind it.
+
+    A question mark stays, and the case where it counts: in code and passwords, in units (5 mW is
+    not 5 MW). 10² stays apart from 102.
+    """
+    kept = " ".join(_cased(_composed(text).split()))
+    plain = _STOPS.sub("", _BULLET.sub("", _composed(kept)))
+    quoted = len(plain) > 1 and plain[0] in _QUOTES and plain[-1] in _QUOTES
+    return _STOPS.sub("", plain.strip(_QUOTES)) if quoted else plain
+
+
+def _composed(text: str) -> str:
+    if text.isascii():
+        return text
+    raised = _RAISED.sub(lambda sign: "^" + sign.group(), text)
+    return unicodedata.normalize("NFKC", raised)
+
+
+def _cased(words: list[str]) -> Iterator[str]:
+    """The words in lower case, but for those whose case may mean something."""
+    before, secret = "", False
+    for word in words:
+        small = word.casefold()
+        counts = small != word and (secret or before[-1:].isdigit() or case_counts(word))
+        yield word if counts else small
+        secret = secret or small.strip(":;,.") in _SECRETS
+        before = word
+
+
+_RAISED = late("[¹²³⁰⁴-⁹¼½¾⅓⅔]")
+_SECRETS = {"password", "passphrase", "passwort", "token", "key", "code", "pin", "secret"}
+
+
+def content_hash(text: str) -> str:
+    """128 bits of BLAKE2b over the normalised text, in hexadecimal."""
+    return blake2b(normalised(text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
