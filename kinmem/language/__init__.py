@@ -35,13 +35,13 @@ if TYPE_CHECKING:
         knowledge,
         stored_relation,
     )
+    from kinmem.language.salience import TIMES, UNIMPORTANT, Weight, keywords, summary
     from kinmem.language.same.echo import Echoes
     from kinmem.language.same.lexemes import content_hash, normalised
     from kinmem.language.same.similarity import Kinship, Ladder, atoms
     from kinmem.language.secrets.secrets import redact, secret_kinds, without_private
     from kinmem.language.sentence_borders import sentences
     from kinmem.language.sought import FollowUp, answer_test
-    from kinmem.language.summaries import summary
     from kinmem.language.talk.prose import Prose, Wording
     from kinmem.language.talk.statements import (
         Statement,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     )
     from kinmem.language.talk.worth import Judgement, Setting, appraise, kinds, only_asks
     from kinmem.language.time.when import Dates, Interval
-    from kinmem.language.weight import TIMES, UNIMPORTANT, Weight, keywords
 
 _MODULES = {
     "time.when": "Dates Interval",
@@ -59,7 +58,7 @@ _MODULES = {
     "talk.prose": "Prose Wording",
     "talk.statements": "Statement introduced_in names_by_capitals names_in",
     "talk.worth": "Judgement Setting appraise kinds only_asks",
-    "weight": "TIMES UNIMPORTANT Weight keywords",
+    "salience": "TIMES UNIMPORTANT Weight keywords summary",
     "same.lexemes": "content_hash normalised",
     "same.similarity": "Kinship Ladder atoms",
     "change.clash": "Clash",
@@ -70,7 +69,6 @@ _MODULES = {
     "secrets.secrets": "redact secret_kinds without_private",
     "sentence_borders": "sentences",
     "sought": "FollowUp answer_test",
-    "summaries": "summary",
 }
 """Where each name is defined."""
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}

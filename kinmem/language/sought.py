@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kinmem.language.lexicon import by_language, either, lexicon, word_class
-from kinmem.language.weight import TIMES
+from kinmem.language.salience import TIMES
 from kinmem.text import STOP_WORDS, content_words, folded, language_of, late, words
 
 _TABLES = lexicon("answers")

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from kinmem.language.weight import PRIOR, Weight
+from kinmem.language.salience import PRIOR, Weight
 from kinmem.models import CATEGORIES
 
 

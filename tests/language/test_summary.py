@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinmem.language.summaries import summary
+from kinmem.language.salience import summary
 from tests.growth import assert_linear
 
 REPORT = """# Move of the Lyon office

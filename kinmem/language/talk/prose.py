@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from kinmem.language.change.vetoes import is_of_others, is_rule
 from kinmem.language.lexicon import either, pattern, word_class
+from kinmem.language.salience import INSTRUCTS, PROPER, TIMES
 from kinmem.language.talk.statements import (
     ASKED_TO_KEEP,
     HE,
@@ -21,7 +22,6 @@ from kinmem.language.talk.statements import (
     subject,
     unkept,
 )
-from kinmem.language.weight import INSTRUCTS, PROPER, TIMES
 from kinmem.text import STOP_WORDS, late, words
 
 IMPERATIVES = word_class("imperatives")
