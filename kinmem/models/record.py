@@ -105,7 +105,7 @@ class Memory:
     """1 to 10; None until scored, which is read as 5."""
     confidence: float = 1.0
     evidence: float = 0.0
-    """How much of an answer its text can hold, whatever the question (language/weight.py)."""
+    """How much of an answer its text can hold, whatever the question (language/salience.py)."""
     pinned: bool = False
     priority: float | None = None
     """0 to 1; None until computed."""

@@ -71,7 +71,7 @@ class Formula:
     then: float = 0.2
     """For what was said at the time that the question names."""
     evidence: float = 1.0
-    """Factor of the text's evidence (language/weight.py)."""
+    """Factor of the text's evidence (language/salience.py)."""
     worth: float = 0.25
     """Exponent of importance x use. Importance 1 to 10 alone spans 0.6 to 1.5; its fourth root
     spans a tenth either way, and no more may move."""

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from kinmem.language.time import time_names
-from kinmem.language.time.dated import relative_dates
-from kinmem.language.time.when import Dates, day_of_event
+from kinmem.language.time.when import Dates, day_of_event, relative_dates
 from kinmem.learn.extract import happens_once
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder

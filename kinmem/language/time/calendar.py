@@ -1,11 +1,12 @@
 """What the words for a time mean on a calendar: each meaning gives a stretch of wall-clock time.
 
 Weeks start on Monday; seasons are the northern ones, whole months, winter from December.
-A time without a year or week of its own is the most recent one that has begun.
+A time without a year or week of its own is the most recent one that has begun, or, where a text
+looks ahead, the first to come.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
@@ -14,11 +15,9 @@ from kinmem.language.lexicon import lexicon
 from kinmem.text import late
 
 Stretch = tuple[datetime, datetime]  # half-open, without a zone
-
 DAY, WEEK, MONTH, YEAR = 0, 1, 2, 3
 WINTER = 0
 SATURDAY = 5
-
 # From hour to hour, counted from the day's midnight; generous, since nobody agrees on them.
 PARTS_OF_DAY = ((4, 12), (12, 18), (17, 24), (18, 30))
 NIGHT = 3
@@ -181,13 +180,10 @@ MEANINGS: dict[str, Callable[[Slots, date], Stretch]] = {
     "this season": lambda slots, today: _latest(_seasons(slots, today), today, edge=0),
     "season and year": _season_and_year,
 }
-
 # The most recent one is meant, counted from the later time if two are joined.
 FLOATING = {"month", "weekday", "season", "date"}
-
-
 _TABLES = lexicon("zh")["time"]
-DAYS: Mapping[str, int] = _TABLES["days"]
+CHINESE_DAYS: Mapping[str, int] = _TABLES["days"]
 """How many days from today; the same of years, and of steps from this week or month."""
 YEARS: Mapping[str, int] = _TABLES["years"]
 STEPS: Mapping[str, int] = _TABLES["steps"]
@@ -202,7 +198,7 @@ COUNT = rf"(?:[{FIGURES}]?十[{FIGURES}]?|[两{FIGURES}])"
 """Three or four (三四) is neither."""
 OF_YEAR = rf"{BEGINS}(?:{'|'.join(YEARS)})"
 TIME = late(
-    rf"{BEGINS}(?P<day>{'|'.join(DAYS)}){DAY_ENDS}"
+    rf"{BEGINS}(?P<day>{'|'.join(CHINESE_DAYS)}){DAY_ENDS}"
     rf"|(?<![\d.第几数两十百千{FIGURES}])(?P<n>\d{{1,3}}|{COUNT})"
     r"个?(?P<unit>天|周|星期|礼拜|年|(?<=个)月)(?:以|之)?(?P<way>[前后])"
     r"|(?P<step>(?<![晚早马网线路以加])上上?|(?<![一楼底以])下下?|(?<![日版一这那])本|这)个?"
@@ -262,7 +258,7 @@ def _is_edge(plain: str, match: re.Match[str]) -> bool:
 
 def _stretch(match: re.Match[str], today: date) -> Stretch:
     if match["day"]:
-        return day_of(today + timedelta(days=DAYS[match["day"]]))
+        return day_of(today + timedelta(days=CHINESE_DAYS[match["day"]]))
     if match["year"]:
         return year_of(today.year + YEARS[match["year"]])
     if match["month"]:
@@ -299,3 +295,102 @@ def _number(text: str) -> int:
         return int(text)
     tens, ten, ones = text.replace("两", "二").rpartition("十")
     return (FIGURES.find(tens) + 1 or 1) * 10 * bool(ten) + FIGURES.find(ones or " ") + 1
+
+
+def _exactly(slots: Slots, day: date) -> Stretch:
+    """The very day so many units on."""
+    if slots.unit in (DAY, WEEK):
+        return day_of(day + timedelta(days=slots.n * (7 if slots.unit == WEEK else 1)))
+    return day_of(same_day(day, slots.n * (12 if slots.unit == YEAR else 1)))
+
+
+def _coming_weekday(slots: Slots, today: date) -> Stretch:
+    """The first one after today."""
+    return day_of(today + timedelta(days=(slots.weekday - today.weekday() - 1) % 7 + 1), slots.part)
+
+
+def _weekday_of(weeks: int, slots: Slots, today: date) -> Stretch:
+    """In the calendar week so many weeks on."""
+    monday = today - timedelta(days=today.weekday())
+    return day_of(monday + timedelta(weeks=weeks, days=slots.weekday), slots.part)
+
+
+def _weekend_in(weeks: int, today: date) -> Stretch:
+    return MEANINGS["this weekend"](Slots(), today + timedelta(weeks=weeks))
+
+
+def _coming(stretches: Iterable[Stretch], today: date) -> Stretch:
+    """The first that begins after today."""
+    return min(stretch for stretch in stretches if stretch[0].date() > today)
+
+
+def _seasons_around(slots: Slots, today: date) -> list[Stretch]:
+    """Of this year and the two beside it. A winter has its December's year."""
+    start = 12 if slots.season == WINTER else slots.season * 3
+    firsts = [month_of(today.year + year, start)[0] for year in (-1, 0, 1)]
+    return [(first, units_on(MONTH, 2, first.date())[1]) for first in firsts]
+
+
+def _this_season(slots: Slots, today: date) -> Stretch:
+    """The one that runs, else this year's."""
+    before, own, _ = _seasons_around(slots, today)
+    return before if today < before[1].date() else own
+
+
+def _day_of_month(today: date, slots: Slots, *, back: bool) -> Stretch:
+    """The nearest such day, today included; months that are too short are passed over."""
+    for months in range(4):
+        first = units_on(MONTH, -months if back else months, today)[0].date()
+        try:
+            day = first.replace(day=slots.day)
+        except ValueError:
+            continue
+        if day <= today if back else day >= today:
+            return day_of(day)
+    raise ValueError("no such day")
+
+
+def _last_day(stretch: Stretch) -> Stretch:
+    return day_of(stretch[1].date() - timedelta(days=1))
+
+
+OF_THE_PAST: dict[str, Callable[[Slots, date], Stretch]] = {
+    "this weekday": MEANINGS["weekday"],
+    "day of month": lambda slots, today: _day_of_month(today, slots, back=True),
+}
+# Next Friday is next week's in English; elsewhere, as "the coming", the first to come.
+COMING: dict[str, Callable[[Slots, date], Stretch]] = {
+    "tomorrow": lambda slots, today: day_of(today + timedelta(days=1), slots.part),
+    "overmorrow": lambda slots, today: day_of(today + timedelta(days=2)),
+    "next unit": lambda slots, today: units_on(slots.unit, 1, today),
+    "unit before last": lambda slots, today: units_on(slots.unit, -2, today),
+    "unit after next": lambda slots, today: units_on(slots.unit, 2, today),
+    "next weekend": lambda slots, today: _weekend_in(1, today),
+    "coming weekend": lambda slots, today: _weekend_in(0, today),
+    "weekend before last": lambda slots, today: _weekend_in(-2, today),
+    "weekends ago": lambda slots, today: _weekend_in(-slots.n, today),
+    "fortnight ago": lambda slots, today: units_on(WEEK, -2, today),
+    "in a fortnight": lambda slots, today: units_on(WEEK, 2, today),
+    "half years ago": lambda slots, today: units_on(MONTH, -6, today),
+    "in half a year": lambda slots, today: units_on(MONTH, 6, today),
+    "year and a half ago": lambda slots, today: units_on(MONTH, -18, today),
+    "in a year and a half": lambda slots, today: units_on(MONTH, 18, today),
+    "in units": lambda slots, today: units_on(slots.unit, slots.n, today),
+    "units from today": lambda slots, today: _exactly(slots, today),
+    "units from tomorrow": lambda slots, today: _exactly(slots, today + timedelta(days=1)),
+    "a week from today": lambda slots, today: day_of(today + timedelta(weeks=1)),
+    "next weekday": lambda slots, today: _weekday_of(1, slots, today),
+    "coming weekday": _coming_weekday,
+    "this weekday": _coming_weekday,
+    "weekday last week": lambda slots, today: _weekday_of(-1, slots, today),
+    "weekday this week": lambda slots, today: _weekday_of(0, slots, today),
+    "weekday next week": lambda slots, today: _weekday_of(1, slots, today),
+    "next season": lambda slots, today: _coming(_seasons_around(slots, today), today),
+    "this season": _this_season,
+    "next month name": lambda slots, today: _coming(
+        (month_of(today.year + year, slots.month) for year in (0, 1)), today
+    ),
+    "day of month": lambda slots, today: _day_of_month(today, slots, back=False),
+    "end of next unit": lambda slots, today: _last_day(units_on(slots.unit, 1, today)),
+    "end of this unit": lambda slots, today: _last_day(units_on(slots.unit, 0, today)),
+}

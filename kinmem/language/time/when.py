@@ -1,25 +1,229 @@
 """The times that a text names, read on the day on which it was said or asked: what time a question
-asks about, on which day something happened, and when a statement ends by itself."""
+asks about, on which day something happened, and when a statement ends by itself.
+
+Relative times get their date beside them, so that a sentence stays true: yesterday (2023-05-07).
+What `phrases` finds is used as far as it can mean only one stretch of time, and the times to come,
+which questions never ask for. A date is ISO 8601; a stretch has a slash: 2023-05-01/07.
+"""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
-from kinmem.language.lexicon import alternatives
-from kinmem.language.time import calendar, dated
-from kinmem.language.time.calendar import Stretch
-from kinmem.language.time.dated import RelativeDate
+from kinmem.language.lexicon import alternatives, either
+from kinmem.language.time import calendar
+from kinmem.language.time.calendar import (
+    COMING,
+    DAY,
+    OF_THE_PAST,
+    Stretch,
+    _coming_weekday,
+    _exactly,
+)
 from kinmem.language.time.phrases import (
     WINDOW,
+    Anchor,
     Language,
     Plain,
     likely_languages,
     named_end,
     named_time,
 )
-from kinmem.language.time.time_names import Once, is_on, is_weekday, spoken_grammar
+from kinmem.language.time.time_names import (
+    DAYS,
+    STANDS_ALONE,
+    Clause,
+    Once,
+    Tense,
+    is_name,
+    is_on,
+    is_one_day,
+    is_weekday,
+    spoken_grammar,
+)
 from kinmem.text import late
+
+CHINESE = late(r"[天日晚夜早周拜期月年]")
+RELATIVE = frozenset(
+    {"today", "yesterday", "day before yesterday", "last night", "part of today", "this unit"}
+    | {"last unit", "ago", "this weekend", "last weekend", "last weekday", "last month name"}
+    | {"last season"}
+)
+HINT = late(rf"(?i)\b(?:{either('time_hints')})\b")
+"""In every text that names a relative time, and in some others."""
+
+
+class RelativeDate(NamedTuple):
+    """A relative time of a text, and when that was or will be."""
+
+    phrase: str
+    """As it was said."""
+    date: str
+    """ISO 8601; a stretch has a slash: 2023-05-01/07."""
+    first: datetime
+    """The beginning of that time, in the speaker's zone."""
+    end: int
+    """Where the phrase ends in the text."""
+
+
+def relative_dates(text: str, said: datetime, once: Once | None = None) -> list[RelativeDate]:
+    """The relative times of the text, in order, that mean one stretch of time.
+
+    `said` is a moment in the speaker's zone. Never raises.
+    """
+    if CHINESE.search(text) and (times := list(calendar.times(text, said.date()))):
+        return [
+            _resolved(text, one.start, one.end, one.stretch, said)
+            for one in times
+            if one.is_relative
+        ]
+    if not HINT.search(text):
+        return []
+    plain = Plain.of(text)
+    for language in likely_languages(plain):
+        if found := list(_found(text, plain, language, said.date(), once)):
+            return [
+                _resolved(text, plain.places[start], plain.places[end - 1] + 1, stretch, said)
+                for start, end, stretch in found
+            ]
+    return []
+
+
+def _resolved(text: str, start: int, end: int, stretch: Stretch, said: datetime) -> RelativeDate:
+    first = stretch[0].replace(tzinfo=said.tzinfo)
+    return RelativeDate(text[start:end], _spelled(stretch), first, end)
+
+
+def named_stretch(text: str, now: datetime, *, ahead: bool = False) -> Stretch | None:
+    """The stretch of wall-clock time that a text names which says nothing else: yesterday, next
+    week, in 3 days, vor zwei Wochen. None for any other text.
+
+    `now` is a moment in the zone of whoever wrote it. So many weeks, months or years from now, or
+    ago, are counted to the day. Of a weekday `ahead` takes the next instead of the latest one.
+    """
+    plain = Plain.of(text.strip())
+    found = set()
+    for language in likely_languages(plain):
+        anchors = spoken_grammar(language).anchors(plain.text)
+        if [(anchor.start, anchor.end) for anchor in anchors] == [(0, len(plain.text))]:
+            with suppress(ValueError, OverflowError):  # beyond the calendar
+                found.add(_alone(anchors[0], now.date(), ahead))
+    return found.pop() if len(found) == 1 else None
+
+
+def _alone(anchor: Anchor, today: date, ahead: bool) -> Stretch:
+    """What a time means that stands by itself."""
+    if anchor.meaning in AWAY:
+        return _exactly(replace(anchor.slots, n=AWAY[anchor.meaning] * anchor.slots.n), today)
+    if anchor.meaning == "weekday" and ahead:
+        return _coming_weekday(anchor.slots, today)
+    return _stretch(anchor, today, Tense(past=not ahead, future=ahead))
+
+
+def _found(
+    text: str, plain: Plain, language: Language, today: date, once: Once | None
+) -> Iterator[tuple[int, int, Stretch]]:
+    """From where to where in the plain text a time is told, and which one."""
+    speech = spoken_grammar(language)
+    for anchor, last, stretch, clause in times_in(text, plain, language, today):
+        if speech.not_before.match(plain.text, last.end):
+            continue
+        if plain.text.startswith(" (", last.end) or stretch is None:
+            continue
+        if is_sure(anchor, clause, once):
+            yield anchor.start, last.end, stretch
+
+
+def times_in(
+    text: str, plain: Plain, language: Language, today: date
+) -> Iterator[tuple[Anchor, Anchor, Stretch | None, Clause]]:
+    """Each time that is no name: where it begins, where it ends, when that is (None beyond the
+    calendar), and what is said of it."""
+    anchors = spoken_grammar(language).anchors(plain.text)
+    for anchor, behind, beside in _joined(anchors, plain):
+        if is_name(anchor, text, plain, language):
+            continue
+        clause = Clause.of(anchor, text, plain, language, beside)
+        found: Stretch | None = None
+        with suppress(ValueError, OverflowError):  # beyond the calendar
+            stretch = _stretch(anchor, today, clause.tense)
+            stretch = _further(behind, stretch, language) if behind else stretch
+            _spelled(stretch)
+            found = stretch
+        yield anchor, behind or anchor, found, clause
+
+
+def _joined(
+    anchors: list[Anchor], plain: Plain
+) -> Iterator[tuple[Anchor, Anchor | None, list[Anchor]]]:
+    """Each time, how far from it the one is that is meant (tomorrow in a week), and the times
+    beside it."""
+    taken: Anchor | None = None
+    for at, anchor in enumerate(anchors):
+        if anchor is taken:
+            continue
+        behind = anchors[at + 1] if at + 1 < len(anchors) else None
+        is_pair = (
+            behind is not None
+            and anchor.meaning in DAYS
+            and behind.meaning in AWAY
+            and plain.text[anchor.end : behind.start] == " "
+        )
+        taken = behind if is_pair else None
+        yield anchor, taken, [*anchors[max(0, at - 1) : at], *anchors[at + 1 : at + 2]]
+
+
+AWAY = {"in units": 1, "ago": -1}
+COUNTED_BOTH = {8: 7, 15: 14}
+"""Eight days from today are a week, where the first is counted as well: not in English."""
+
+
+def _further(away: Anchor, base: Stretch, language: Language) -> Stretch:
+    """The very day so many units on from a day, or before it."""
+    n = away.slots.n
+    if away.slots.unit == DAY:
+        n = COUNTED_BOTH.get(n, n) if language.name != "en" else n
+    return _exactly(replace(away.slots, n=AWAY[away.meaning] * n), base[0].date())
+
+
+def is_sure(anchor: Anchor, clause: Clause, once: Once | None = None) -> bool:
+    """Whether it means one stretch only."""
+    if anchor.meaning == "weekday":
+        return is_one_day(anchor, clause, once)
+    if anchor.meaning == "in units":  # "it took me", "finished in two days": so long
+        return clause.tense.future or not clause.tense.past
+    if anchor.meaning == "day of month":  # not the 15th floor
+        return STANDS_ALONE.match(clause.whole, anchor.end) is not None
+    return anchor.meaning in RELATIVE or anchor.meaning in COMING
+
+
+def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
+    if anchor.meaning == "weekday" and not tense.past:
+        return _coming_weekday(anchor.slots, today)
+    if anchor.meaning in ("this weekday", "day of month") and tense.past and not tense.future:
+        return OF_THE_PAST[anchor.meaning](anchor.slots, today)
+    meaning = COMING.get(anchor.meaning)
+    return meaning(anchor.slots, today) if meaning else anchor.stretch(today)
+
+
+def _spelled(stretch: Stretch) -> str:
+    """2023-05-07, 2023-05-01/07, 2023-05-29/06-04, 2023-04, 2022, or 2022-06/08."""
+    first = stretch[0].date()
+    last = (stretch[1] - timedelta(microseconds=1)).date()
+    if (stretch[1] - stretch[0]) <= timedelta(hours=24):
+        return first.isoformat()
+    whole_months = first.day == 1 and stretch[1].day == 1
+    if whole_months and (first.month, last.month) == (1, 12):
+        return f"{first.year}"
+    start, end = (day.isoformat()[: 7 if whole_months else 10] for day in (first, last))
+    if start == end:
+        return start
+    same = 8 if start[:7] == end[:7] else 5 if start[:4] == end[:4] else 0
+    return f"{start}/{end[same:]}"
+
 
 # Signs that a question asks how things stood, in six languages; the words are in the lexica.
 # Matched with texts as phrases.Plain has them: lower case, no accents, single spaces.
@@ -47,8 +251,6 @@ FOLLOWED = late(
     r"(?P<name>[^\W\d_a-zß-ÿ][\w-]*(?: [^\W\d_a-zß-ÿ][\w-]*){0,2})"
 )
 """What came next, by name: before Ericsson."""
-
-
 LONGEST_STATEMENT = 200
 """Characters; a longer one says more than what ends."""
 
@@ -95,8 +297,6 @@ def _is_of_past(statement: str) -> bool:
 
 NAMED = late(r"(?<=\w )[^\W\d_a-zß-ÿ][\w-]+")
 """A capital, and not at the beginning."""
-
-
 LONGEST_EVENT = 400  # characters; a longer text tells of more than one day
 _DIGIT = re.compile(r"\d")
 
@@ -110,9 +310,9 @@ def day_of_event(text: str, said: datetime) -> date | None:
     """
     if len(text) > LONGEST_EVENT:
         return None
-    if dated.CHINESE.search(text) and any(calendar.times(text, said.date())):
+    if CHINESE.search(text) and any(calendar.times(text, said.date())):
         return calendar.happened(text, said.date())
-    if not (dated.HINT.search(text) or _DIGIT.search(text)):
+    if not (HINT.search(text) or _DIGIT.search(text)):
         return None
     plain = Plain.of(text)
     for language in likely_languages(plain):
@@ -125,7 +325,7 @@ def day_of_event(text: str, said: datetime) -> date | None:
 def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
     """Each time that a text names: the day, if it is one that is over, else None."""
     speech = spoken_grammar(language)
-    for anchor, _, stretch, clause in dated.times_in(text, plain, language, today):
+    for anchor, _, stretch, clause in times_in(text, plain, language, today):
         if stretch is None:
             yield None
             continue
@@ -137,7 +337,7 @@ def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator
         start = link.start() if link else anchor.start
         # A date with its year needs no verb in the past, unless something is on that date.
         is_past = tense.past or (anchor.slots.year is not None and not is_on(clause, start))
-        told = anchor.meaning == "date" and is_past or dated.is_sure(anchor, clause)
+        told = anchor.meaning == "date" and is_past or is_sure(anchor, clause)
         is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
         yield stretch[0].date() if on and told and is_day and not tense.future else None
 
@@ -155,7 +355,7 @@ class Dates:
     @property
     def relative(self) -> list[RelativeDate]:
         """Its relative times that can mean one stretch only, in order."""
-        return dated.relative_dates(self.text, self.said, self.once)
+        return relative_dates(self.text, self.said, self.once)
 
     @property
     def written_out(self) -> str:
@@ -227,4 +427,4 @@ class Dates:
     def alone(self, *, ahead: bool = False) -> Stretch | None:
         """The time, if the text names one and says nothing else. Of a weekday `ahead` takes the
         next instead of the latest one."""
-        return dated.named_stretch(self.text, self.said, ahead=ahead)
+        return named_stretch(self.text, self.said, ahead=ahead)
