@@ -11,10 +11,10 @@ import pytest
 from kinmem.errors import InvalidInput, LaterChange
 from kinmem.models import LIVE, Memory, State
 from kinmem.models.links import MANUAL
+from kinmem.models.reports import refusal
 from kinmem.service import Service
 from kinmem.store.base import REVIEW
 from kinmem.store.history import COMPUTED
-from kinmem.upkeep.issues import refusal
 from tests.conftest import MovableClock
 from tests.random_writes import LONG, Writer, opened
 from tests.store.soundness import everything, problems

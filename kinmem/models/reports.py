@@ -1,8 +1,9 @@
 """What kinmem reports: pages, outcomes of changes, reviews, the state of files and vectors."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from hashlib import blake2b
 from typing import Literal
 
 from kinmem.models.record import Category, Memory
@@ -73,6 +74,7 @@ class Forgotten:
 
 
 IssueKind = Literal["contradiction", "quarantined", "duplicate", "expired", "stale", "clutter"]
+Suggestion = Literal["delete", "merge", "update", "keep", "release"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class Issue:
     type: IssueKind
     memory_ids: tuple[str, ...]
     description: str
-    suggestion: Literal["delete", "merge", "update", "keep", "release"]
+    suggestion: Suggestion
     suggested_content: str | None = None
     finding: str = ""
     """What a rule found, as a code, for who says it in another language; empty for a model's
@@ -180,3 +182,31 @@ class Coverage:
     def share(self) -> float:
         """The share of chunks that have a vector, 0 to 1; 1 if there is nothing to embed."""
         return self.done / self.total if self.total else 1.0
+
+
+def issue_of(
+    kind: IssueKind,
+    memories: Sequence[Memory],
+    description: str,
+    suggestion: Suggestion,
+    content: str | None = None,
+    finding: str = "",
+    **details: str | int,
+) -> Issue:
+    """Return the issue with its id."""
+    ids = tuple(memory.id for memory in memories)
+    id = issue_id(kind, memories)
+    return Issue(id, kind, ids, description, suggestion, content, finding, details)
+
+
+def issue_id(kind: IssueKind, memories: Collection[Memory]) -> str:
+    """Return ten hexadecimal digits that depend on the kind and on the memories and their
+    versions."""
+    versions = sorted(f"{memory.id}@{memory.version}" for memory in memories)
+    return blake2b("\n".join([kind, *versions]).encode(), digest_size=5).hexdigest()
+
+
+def refusal(kind: IssueKind, memories: Collection[Memory]) -> frozenset[str]:
+    """Return the ids under which a refusal is stored. It is valid as long as the texts are
+    unchanged; a new wording may be reviewed again."""
+    return frozenset({kind, *(memory.wording for memory in memories)})

@@ -12,7 +12,7 @@ from hashlib import sha256
 from itertools import chain, combinations
 from typing import Literal, NamedTuple
 
-from kinmem.language import Kinship, Ladder, Pair
+from kinmem.language import Kinship, Ladder, Pair, sentences
 from kinmem.learn.change_chance import Near, changes
 from kinmem.learn.occasion import (
     in_turn,
@@ -26,12 +26,11 @@ from kinmem.llm.base import Embedder
 from kinmem.llm.relating import ALIKE, UNCHANGED, Relating, weighed
 from kinmem.models import Filters, Issue, Memory, Progress, Scope
 from kinmem.models.places import compare_places
+from kinmem.models.reports import issue_of
 from kinmem.store.base import Store
 from kinmem.upkeep.groups import LARGEST, Apart, Found, Group, Groups
-from kinmem.upkeep.issues import issue_of, which_holds
 
 Outcome = Literal["merged", "known", "changed", "refused", "aborted", "failed"]
-
 # Most changes of one scope that one run reads; 1.4 s with the built-in embedder. Each is read once.
 MOST_READ = 5000
 TOGETHER = 200
@@ -326,3 +325,47 @@ def _contradiction(
         if not found.clear:
             said = f"may not both be so ({found.reason}); which one holds?"
         yield which_holds((earlier, later), said, relating, finding)
+
+
+# Characters of a memory that the model sees.
+SHOWN = 600
+# Chance of a change from which a sentence goes together with the one likeliest to be changed.
+GIVES_WAY = 0.5
+
+
+def remainder(
+    memory: Memory, kept: Memory, relating: Relating, *, is_later: bool = False
+) -> str | None:
+    """Return, in its own words, what a memory says beyond what a memory that stays excludes: "I
+    live in Leeds. I work as a nurse" beside "I quit the hospital". None if that is nothing.
+
+    `is_later`: the memory that stays is the earlier of the two.
+    """
+    parts = [] if memory.is_document else sentences(memory.content)
+    if len(parts) < 2:
+        return None
+    pairs = [(kept.content, part) if is_later else (part, kept.content) for part in parts]
+    shares = [Pair(*pair).shares_words for pair in pairs]
+    if None in (relations := relating(pairs)):
+        goes = shares if any(shares) else [True] * len(parts)
+    else:
+        chances = [one.replaces + one.contradicts for one in relations if one is not None]
+        most = max(chances)
+        goes = [
+            chance == most or (chance >= GIVES_WAY and shared)
+            for chance, shared in zip(chances, shares, strict=True)
+        ]
+    rest = "".join(part for part, is_gone in zip(parts, goes, strict=True) if not is_gone)
+    return rest.strip() or None
+
+
+def which_holds(
+    pair: Sequence[Memory], description: str, relating: Relating, finding: str
+) -> Issue:
+    """Return a contradiction of two memories, the earlier first, with what remains of that one."""
+    earlier, later = pair
+    stays: dict[str, str] = {}
+    if rest := remainder(earlier, later, relating):
+        stays["stays"] = rest[:SHOWN]
+        description += f' If the later one holds, this stays of the earlier: "{rest[:SHOWN]}"'
+    return issue_of("contradiction", pair, description, "update", later.content, finding, **stays)

@@ -1,14 +1,24 @@
-"""Finds memories that deserve a second look. Changes nothing; upkeep/reviewing.py does."""
+"""Finds memories that deserve a second look, by rules and a model. Changes nothing;
+upkeep/reviewing.py does. A model may only name, suggest and word what is possible.
+"""
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator
 
 from kinmem.clock import age_in_words
-from kinmem.errors import ModelError
+from kinmem.errors import InvalidInput, ModelError
+from kinmem.language import unproved
+from kinmem.learn.occasion import in_turn
 from kinmem.llm.base import ChatModel, Embedder, Judge
+from kinmem.llm.prompts import render, today
 from kinmem.llm.relating import Relating
+from kinmem.llm.reply import fitting
 from kinmem.models import (
     HELD_BACK,
     LIVE,
@@ -21,11 +31,12 @@ from kinmem.models import (
     Review,
     State,
 )
+from kinmem.models.reports import Suggestion, issue_of, refusal
 from kinmem.models.retention import Fading, retention
-from kinmem.store.base import Store
-from kinmem.text import count_content_words, folded
-from kinmem.upkeep.candidates import pairs
-from kinmem.upkeep.issues import MOST_ASKED, Refused, findings_of, issue_of, which_holds
+from kinmem.store.base import REVIEW, Decisions, Store
+from kinmem.text import clean, count_content_words, folded
+from kinmem.upkeep.candidates import SHOWN, pairs, which_holds
+from kinmem.validation import checked_content
 
 # More would keep the caller waiting for minutes; the summary says so if the limit was reached.
 MOST_READ = 5000
@@ -40,7 +51,6 @@ KINDS: dict[IssueKind, tuple[str, str]] = {
     "clutter": ("that says too little", "that say too little"),
 }
 ORDER = list(KINDS)
-
 FADED = 0.3
 SPOKEN_OF_AS_COMING = re.compile(
     r"\b(tonight|tomorrow|next (?:week|month|year)|this (?:week|month|evening|afternoon|weekend)"
@@ -49,8 +59,18 @@ SPOKEN_OF_AS_COMING = re.compile(
 )
 COMING_WITHIN = timedelta(days=45)
 SAYS_LITTLE = 1  # content words
-
 PAGE = 200
+
+
+class Refused:
+    """The issues that were refused."""
+
+    def __init__(self, decisions: Decisions) -> None:
+        self._known = decisions.refused(REVIEW)
+
+    def has(self, issue: Issue, memories: Collection[Memory]) -> bool:
+        """Return whether this issue was refused."""
+        return refusal(issue.type, memories) in self._known
 
 
 def review(
@@ -241,3 +261,148 @@ def read_live(
         cursor = page.next_cursor
         if cursor is None:
             return
+
+
+# Memories in one prompt.
+TOGETHER = 40
+# Most memories that the model sees, the newest: ten prompts, while the caller waits.
+MOST_ASKED = 400
+MOST_RELATED = 5
+DESCRIPTION = 300
+DESCRIPTION_BYTES = 8 * 1024
+# The suggestions allowed for each kind; the first replaces any other suggestion of the model.
+SUGGESTIONS: Mapping[IssueKind, tuple[Suggestion, ...]] = {
+    "contradiction": ("update", "delete", "keep"),
+    "duplicate": ("delete", "merge", "keep"),
+    "stale": ("update", "delete", "keep"),
+    "clutter": ("delete",),
+}
+NOT_PROVED = "none of them says all; apply leaves them, with keep one takes the others' place"
+PAIRS = {"contradiction", "duplicate"}
+ALIAS = re.compile(r"\bm\d+\b")
+
+
+class Finding(BaseModel):
+    """One finding of the model."""
+
+    type: str
+    memories: list[str]
+    """Aliases."""
+    description: str = ""
+    suggestion: str = ""
+    content: str | None = None
+
+
+class Findings(BaseModel):
+    """A model's answer."""
+
+    findings: Annotated[list[Finding], BeforeValidator(fitting(Finding))] = []
+
+
+def findings_of(
+    model: ChatModel,
+    memories: Sequence[Memory],
+    kin: str,
+    now: datetime,
+    progress: Progress | None = None,
+) -> list[Issue]:
+    """Return what the model finds among the newest 400, with those about one subject together.
+
+    A finding that names an unknown memory or kind is dropped. Raises ModelError.
+    """
+    asked = sorted(memories[:MOST_ASKED], key=lambda m: (folded(m.subject or ""), m.said_at, m.id))
+    issues: list[Issue] = []
+    for start in range(0, len(asked), TOGETHER):
+        part = asked[start : start + TOGETHER]
+        aliases = {f"m{at}": memory for at, memory in enumerate(part, start=1)}
+        lines = "\n".join(_line(alias, memory) for alias, memory in aliases.items())
+        answer = model.answer(render("review", today=today(now), memories=lines), Findings)
+        for finding in answer.findings:
+            issues += _checked(finding, aliases, kin, now)
+        if progress:
+            progress(start + len(part), len(asked), "asking the model")
+    return issues
+
+
+def _line(alias: str, memory: Memory) -> str:
+    told = {
+        "id": alias,
+        "category": memory.category,
+        "subject": memory.subject,
+        "speaker": memory.speaker,
+        "at": memory.said_at.date().isoformat(),
+        "text": memory.content[:SHOWN],
+    }
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _checked(
+    finding: Finding, aliases: Mapping[str, Memory], kin: str, now: datetime
+) -> Iterator[Issue]:
+    """Yield the issues that a finding stands for; none if it names an unknown kind or memory."""
+    kind = next((one for one in SUGGESTIONS if one == finding.type), None)
+    named = dict.fromkeys(finding.memories)
+    if kind is None or not named or not named.keys() <= aliases.keys():
+        return
+    memories = in_turn((aliases[name] for name in named), now)
+    said = _description(finding.description, aliases) or f"{kind}, says the model"
+    if kind not in PAIRS:
+        for memory in memories:
+            if memory.kin == kin and not memory.pinned:
+                yield _issue(kind, [memory], said, finding if len(memories) == 1 else None)
+    elif 2 <= len(memories) <= MOST_RELATED and any(one.kin == kin for one in memories):
+        yield _issue(kind, memories, said, finding)
+
+
+def _issue(
+    kind: IssueKind, memories: Sequence[Memory], said: str, finding: Finding | None
+) -> Issue:
+    allowed = SUGGESTIONS[kind]
+    wanted = finding.suggestion if finding else ""
+    suggestion = next((one for one in allowed if one == wanted), allowed[0])
+    content = _content(finding.content if finding else None, kind, memories)
+    if kind == "contradiction" and content is None:
+        content = memories[-1].content
+    elif kind == "stale" and suggestion == "update" and content is None:
+        suggestion = "keep"  # only a hint: its new wording is unknown
+    elif kind == "duplicate" and content is None:
+        content = _saying_all(memories)
+        suggestion = "delete" if content else "keep"
+        said = said if content else f"{said} ({NOT_PROVED})"
+    return issue_of(kind, memories, said, suggestion, content if suggestion != "keep" else None)
+
+
+def _content(wording: str | None, kind: IssueKind, memories: Sequence[Memory]) -> str | None:
+    """Return the suggested text if it adds nothing to what the memories say, otherwise None.
+
+    A merge must keep everything that they say. Of a contradiction or a stale memory, parts may be
+    given up.
+    """
+    if not wording or not wording.strip():
+        return None
+    try:
+        content = checked_content(wording)
+    except InvalidInput:
+        return None
+    sources = [memory.content for memory in memories]
+    given_up = () if kind == "duplicate" else sources
+    return None if unproved(content, sources, given_up) else content
+
+
+def _saying_all(memories: Sequence[Memory]) -> str | None:
+    """Return the text of one that can stand for all, so that the others can go without loss."""
+    texts = sorted((memory.content for memory in memories), key=len, reverse=True)
+    return next((text for text in texts if not unproved(text, texts, ())), None)
+
+
+def _description(text: str, aliases: Mapping[str, Memory]) -> str:
+    """Return the description as one line, with ids in place of the aliases."""
+
+    def id_of(found: re.Match[str]) -> str:
+        return aliases[found[0]].id if found[0] in aliases else found[0]
+
+    try:
+        line = " ".join(clean(text, "description", DESCRIPTION_BYTES).split())
+    except InvalidInput:
+        return ""
+    return ALIAS.sub(id_of, line[:DESCRIPTION])

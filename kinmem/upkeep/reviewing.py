@@ -17,10 +17,11 @@ from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.llm.relating import Relating
 from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Settled, State
+from kinmem.models.reports import issue_id, refusal
 from kinmem.models.turns import Batch, Change
 from kinmem.settings import Settings
 from kinmem.store.base import REVIEW, Store
-from kinmem.upkeep.issues import issue_id, refusal, remainder
+from kinmem.upkeep.candidates import remainder
 from kinmem.upkeep.review import review
 from kinmem.validation import checked_content
 

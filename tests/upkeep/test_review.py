@@ -9,9 +9,9 @@ import pytest
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.llm.relating import Relating
 from kinmem.models import Filters, Issue, Review, Settled, State
+from kinmem.models.reports import issue_of
 from kinmem.models.turns import Batch, Conflict
 from kinmem.service import Service
-from kinmem.upkeep.issues import issue_of
 from kinmem.upkeep.review import review
 from kinmem.upkeep.reviewing import apply_issue, refuse_issue
 from tests.scripted import ScriptedModel
