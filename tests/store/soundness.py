@@ -8,8 +8,7 @@ import apsw
 
 from kinmem.models import Filters, Memory, State
 from kinmem.store.sql.memory_rows import COLUMNS, indexed, memory_of
-from kinmem.store.sqlite.kin_files import SqliteFile
-from kinmem.store.sqlite.store import SqliteStore
+from kinmem.store.sqlite.store import SqliteFile, SqliteStore
 
 EVERY_STATE = Filters(states=tuple(State))
 

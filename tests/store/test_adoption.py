@@ -16,7 +16,7 @@ import pytest
 
 from kinmem.errors import StoreError
 from kinmem.models.links import Asked
-from kinmem.store.sqlite import driver, kin_files
+from kinmem.store.sqlite import driver, migrating
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of, before_upgrade, version_6
 from tests.conftest import MovableClock
@@ -209,7 +209,7 @@ def test_adoption_that_is_cut_short_is_done_once(
         raise Killed
 
     with monkeypatch.context() as patched, suppress(Killed):
-        patched.setattr(kin_files, step, "no such statement" if step == "SET_MARK" else die)
+        patched.setattr(migrating, step, "no such statement" if step == "SET_MARK" else die)
         with suppress(StoreError):
             SqliteStore(home, "ana", clock).close()
     for kin in KINS:
@@ -271,4 +271,4 @@ def how_far(home: Path) -> str:
 
     with closing(raw(home / "kins/ana.db")) as db:
         mark = db.execute("SELECT value FROM marks WHERE name = 'adopted'").get
-    return {None: "before", kin_files.HOME: "between", kin_files.DONE: "after"}[mark]
+    return {None: "before", migrating.HOME: "between", migrating.DONE: "after"}[mark]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kinmem.models import Memory
 from kinmem.store.history import KEYED, Mention
@@ -25,8 +25,10 @@ from kinmem.store.sql.forgetting import (
 from kinmem.store.sql.memory_rows import COLUMNS, memories_of
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.driver import SqliteTransaction
-from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.text import INVISIBLE
+
+if TYPE_CHECKING:
+    from kinmem.store.sqlite.store import SqliteFiles
 
 WORD = re.compile(r"\w+")
 
@@ -34,7 +36,7 @@ WORD = re.compile(r"\w+")
 class SqliteForgetting(SqlForgetting):
     """See Forgetting."""
 
-    _files: SqliteFiles
+    _files: "SqliteFiles"
     _own: SqliteDatabase
     keeps_versions = False  # deleted bytes are overwritten with zeros: see connection.py
 

@@ -1,6 +1,7 @@
-"""The store of one Kin in SQLite files."""
+"""The store of one Kin in SQLite: its two files, opened together, and what is done with them."""
 
 import logging
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,24 +15,125 @@ from kinmem.models import Damaged, Health
 from kinmem.settings import kin_name
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.history_rows import ERASED_KEPT, compact
+from kinmem.store.sql.hybrid_search import SearchedFile
 from kinmem.store.sql.memory_rows import time_text
 from kinmem.store.sql.search_index import SqlIndex
+from kinmem.store.sql.sharing import KinFiles
 from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sql.turn_search import SqlTranscript
 from kinmem.store.sqlite.connection import SqliteDatabase
-from kinmem.store.sqlite.disk import Reserve, with_reserve
-from kinmem.store.sqlite.driver import is_damage
-from kinmem.store.sqlite.indexes import VEC0_CHUNK, SaidWords, TurnVectors
-from kinmem.store.sqlite.kin_files import SqliteFiles
+from kinmem.store.sqlite.disk import Reserve, check_locks, note_of, with_reserve
+from kinmem.store.sqlite.driver import is_damage, translated
+from kinmem.store.sqlite.indexes import VEC0_CHUNK, ChunkVectors, SaidWords, TurnVectors, WordIndex
 from kinmem.store.sqlite.mending import (
     broken_history,
     damaged_rows,
+    forget_embedder,
     is_broken,
     mended,
     unlike_memories,
+    unnamed_embedders,
 )
-from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
+from kinmem.store.sqlite.migrating import BeforeUpgrade, adopt, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
+from kinmem.store.sqlite.nearest_chunks import NearestChunks
+from kinmem.store.sqlite.owner_file import give_back, is_used, take
+
+logger = logging.getLogger(__name__)
+SHARED = "shared.db"
+
+
+def forget_unnamed(database: SqliteDatabase) -> None:
+    """Let embedders be enrolled anew whose names are damaged: nothing works without their list."""
+    with database.reading() as db:
+        unnamed = unnamed_embedders(db)
+    if unnamed:
+        with database.writing() as db:
+            for number in unnamed:
+                forget_embedder(db, number)
+        logger.warning("%s: the vectors of a damaged embedder are made again", database.path.name)
+
+
+class SqliteFile(SearchedFile):
+    """One SQLite file, whoever's it is, and what of it is in memory."""
+
+    database: SqliteDatabase
+
+    def __init__(
+        self,
+        path: Path,
+        kin: str,
+        before_upgrade: BeforeUpgrade = without_backup,
+        note: Path | None = None,
+    ) -> None:
+        """Open or create it. Raises StoreError, see SqliteDatabase."""
+        database = SqliteDatabase(path, before_upgrade=before_upgrade, note=note)
+        forget_unnamed(database)
+        near = NearestChunks(database)
+        self._copies = near.copies
+        self.near = near
+        super().__init__(database, WordIndex(), ChunkVectors(database, near.copies), kin)
+
+    def close(self) -> None:
+        """Release the file. A second call does nothing."""
+        self._copies.close()
+        self.database.close()
+
+
+class SqliteFiles(KinFiles[SqliteFile]):
+    """`kins/<kin>.db` and `shared.db` below a folder. Never opens another Kin's file."""
+
+    def __init__(
+        self, home: Path, kin: str, clock: Clock, before_upgrade: BeforeUpgrade = without_backup
+    ) -> None:
+        """Open or create both. What was to be published before a crash is published now, and what
+        version 6 had in shared.db alone comes home. Raises StoreError."""
+        with translated(home):
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.access(home, os.W_OK) and not is_used(home):
+                check_locks(home)
+            take(home)
+        try:
+            self._open(home, kin, clock, before_upgrade)
+        except BaseException:
+            give_back(home)
+            raise
+
+    def _open(self, home: Path, kin: str, clock: Clock, before_upgrade: BeforeUpgrade) -> None:
+        self._home: Path | None = home
+        self.reserve = Reserve(home)
+        name = f"kins/{kin}.db"
+        own = SqliteFile(home / name, kin, before_upgrade, note_of(home, name))
+        try:
+            shared = SqliteFile(home / SHARED, kin, before_upgrade, note_of(home, SHARED))
+        except BaseException:
+            own.close()
+            raise
+        super().__init__(own, shared, kin, clock)
+        try:
+            if not (own.database.is_read_only or shared.database.is_read_only):
+                adopt(own, shared, kin)
+                self.copies.catch_up()
+        except BaseException:
+            self._close_files()
+            raise
+
+    def empty_logs(self) -> None:
+        """Move what is in the logs into the files, as far as nobody is in the way."""
+        for file in self:
+            with suppress(StoreError):
+                file.database.empty_log()
+
+    def close(self) -> None:
+        """Close both files. A second call does nothing."""
+        self._close_files()
+        if self._home is not None:
+            give_back(self._home)
+            self._home = None
+
+    def _close_files(self) -> None:
+        for file in self:
+            file.close()
 
 
 def examine(database: SqliteDatabase, home: Path, *, deep: bool = False) -> Health:
@@ -98,9 +200,7 @@ class _Findings:
         return 0
 
 
-logger = logging.getLogger(__name__)
 T = TypeVar("T")
-
 SPARSE = VEC0_CHUNK // 2
 """Vectors in a block of vec0 up to which they are moved into a fuller one: vec0 fills the newest
 block only, and drops one when it is empty."""
