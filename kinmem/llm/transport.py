@@ -19,7 +19,7 @@ import httpcore
 import httpx
 
 from kinmem.llm.deadline import Deadline, Exchange, current
-from kinmem.llm.endpoint import is_here
+from kinmem.llm.providers import is_here
 
 IDLE_SECONDS = 60.0
 # A boolean as an item of a list.

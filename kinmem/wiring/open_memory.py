@@ -16,7 +16,6 @@ from kinmem.errors import ConfigError
 from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker, warm
 from kinmem.llm.builtin import BuiltinEmbedder, BuiltinJudge
 from kinmem.llm.deadline import started
-from kinmem.llm.endpoint import Endpoint, endpoint_of, is_here, widths
 from kinmem.llm.litellm_models import LitellmChat, LitellmEmbedder, Manner
 from kinmem.llm.local_models import (
     PREFIX,
@@ -26,7 +25,7 @@ from kinmem.llm.local_models import (
     is_local,
     needs_download,
 )
-from kinmem.llm.providers import Use, fields_of, opening
+from kinmem.llm.providers import Endpoint, Use, endpoint_of, fields_of, is_here, opening, widths
 from kinmem.llm.rerankers import ChatReranker, CrossEncoder, FirstThatCan
 from kinmem.models import Coverage
 from kinmem.service import Service
