@@ -78,9 +78,9 @@ def _learn(service: Service) -> None:
 @pytest.mark.parametrize(
     ("journey", "most"),
     [
-        pytest.param(_recall, 49, id="a recall"),
-        pytest.param(_memorize, 57, id="a memorize"),
-        pytest.param(_learn, 80, id="a turn until it is learned"),
+        pytest.param(_recall, 45, id="a recall"),
+        pytest.param(_memorize, 56, id="a memorize"),
+        pytest.param(_learn, 75, id="a turn until it is learned"),
     ],
 )
 def test_a_journey_goes_through_no_more_files(
