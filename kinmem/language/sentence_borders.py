@@ -18,6 +18,8 @@ END = late(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])\s*|\n+""")
 # Titles and parts of addresses that precede a name and look like words. Those without a vowel (Dr,
 # Nr) are recognised by that.
 TITLES = word_class("before_names")
+# Somebody breaks off, and may go on: "since September... no, October, I work alone".
+BREAKING_OFF = late(r"(?:\.\.+|…)\Z")
 LAST_WORD = late(r"(\S*)\.\Z")
 NEXT_WORD = late(r"[^\W_]+")
 OPENING = "\"'“‘„«»([{<*_"
@@ -75,7 +77,11 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
     # Quotation marks or brackets: The sign says "Keep out." in red letters.
     if match[0].strip():
         return text[match.end() : match.end() + 1].islower()
-    if not match[0].isspace() or text[match.start() - 1] != ".":
+    if not match[0].isspace():
+        return False
+    if BREAKING_OFF.search(text, max(0, match.start() - SEEN), match.start()):
+        return text[match.end() : match.end() + 1].islower()
+    if text[match.start() - 1] != ".":
         return False
     head = text[max(0, match.start() - SEEN) : match.start()]
     before = LAST_WORD.search(head)

@@ -30,12 +30,14 @@ TITLE = re.compile(r"[\"“”„«「『‹]([^\"“”„«»「」『』‹�
 # Marks behind which a sentence may go on with something else. At most so many of a sentence are
 # tried, in so many sentences of a message.
 CLAUSE = re.compile(r"[,:;，：；]\s*|\s[–—-]\s")
+COLON = re.compile("[:：]")
 MOST_CLAUSES = 3
-# Letters of the rest behind such a mark, at least; a Chinese character counts as three.
-SHORTEST_REST = 12
-# Worth from which the rest is kept: of "fix the footer, our legal name is Havn now" the second
-# half.
-WORTH_OF_REST = 0.5
+MOST_HOLDING = 3
+# Letters of a part before or behind such a mark, at least; a Chinese character counts as three.
+SHORTEST_PART = 12
+# Worth of a part from which the sentence is kept: of "fix the footer, our legal name is Havn now"
+# the second half.
+WORTH_OF_PART = 0.5
 
 # Most words of a sentence that is kept with the one before it.
 SEQUEL = 12
@@ -137,7 +139,8 @@ def worth_keeping(talk: Talk, judge: Judge | None) -> Iterator[KeptSentence]:
         if at not in talk.unkept and _may_state(part.text)
     ]
     if talk.among_people:
-        yield from filter(None, (_of_person(part, at, talk) for at, part in stated))
+        told = ((at, part) for at, part in stated if not asks(part.text))
+        yield from filter(None, (_of_person(part, at, talk) for at, part in told))
         return
     stated = stated if len(stated) <= MOST else stated[: MOST // 2] + stated[-MOST // 2 :]
     sentences = [Sentence(part, _setting(at, talk)) for at, part in stated]
@@ -175,7 +178,8 @@ def _may_state(text: str) -> bool:
     wording = Wording(text)
     if wording.asking_to_keep:
         return True
-    return not (asks(text) or wording.is_quotation) and bool(words(text))
+    is_only_asked = asks(text) and not any(_leading(text))
+    return not (is_only_asked or wording.is_quotation) and bool(words(text))
 
 
 def _setting(at: int, talk: Talk) -> Setting:
@@ -239,28 +243,60 @@ def judgements(
         by_form.judgement(sentence.statement.text, sentence.setting, judged.get(at))
         for at, (sentence, by_form) in enumerate(zip(sentences, chances, strict=True))
     ]
-    tasks = [at for at, one in enumerate(results) if one.kind == "task" and not one.is_worth]
-    for at in tasks[:MOST_CLAUSES]:
-        results[at] = _judge_rest(sentences[at], results[at], judge if at in judged else None)
+    holding = [at for at, one in enumerate(results) if _may_hold_more(one, texts[at])]
+    for at in holding[:MOST_HOLDING]:
+        results[at] = _judge_parts(sentences[at], results[at], judge if at in judged else None)
     return results
 
 
-def _judge_rest(sentence: Sentence, task: Judgement, judge: Judge | None) -> Judgement:
-    """Judge a task by what follows, if that is a fact: "write my niece a card, she turns seven"."""
+def _may_hold_more(whole: Judgement, text: str) -> bool:
+    """Return whether a part of the sentence may be worth keeping though the whole is not."""
+    if asks(text):
+        return not Wording(text).asking_to_keep
+    return whole.kind == "task" and not whole.is_worth
+
+
+def _judge_parts(sentence: Sentence, whole: Judgement, judge: Judge | None) -> Judgement:
+    """Judge a task by what follows, and a question by what leads to it, if that is a fact: "write
+    my niece a card, she turns seven"; "my niece turns seven, what do I give her?"."""
     text = sentence.statement.text
-    rests = [text[mark.end() :] for mark in CLAUSE.finditer(text)][:MOST_CLAUSES]
-    for rest in rests:
-        if len(UNSPACED.sub("###", rest)) < SHORTEST_REST:
-            continue
-        [chances] = kinds([(rest, sentence.setting)])
-        judged = None
-        if judge is not None:
-            with suppress(ModelError):
-                judged = judge.kinds(rest, around("", rest, 0, len(rest)))
-        result = chances.judgement(rest, sentence.setting, judged)
-        if result.is_worth and result.worth >= WORTH_OF_REST:
+    for part in _leading(text) if asks(text) else _following(text):
+        result = _judged(part, sentence, judge)
+        if result.is_worth and result.worth >= WORTH_OF_PART:
             return result
-    return task
+    return replace(whole, is_worth=False)
+
+
+def _judged(part: str, sentence: Sentence, judge: Judge | None) -> Judgement:
+    """Judge a part of a sentence by itself."""
+    [chances] = kinds([(part, sentence.setting)])
+    judged = None
+    if judge is not None:
+        with suppress(ModelError):
+            judged = judge.kinds(part, around("", part, 0, len(part)))
+    return chances.judgement(part, sentence.setting, judged)
+
+
+def _leading(text: str) -> Iterator[str]:
+    """Yield what stands before each of the last marks of a question, the longest first."""
+    for mark in [*CLAUSE.finditer(text)][: -MOST_CLAUSES - 1 : -1]:
+        part = text[: mark.start()]
+        if _says_something(part):
+            yield part
+
+
+def _following(text: str) -> Iterator[str]:
+    """Yield what stands behind each of the first marks of a task. Behind a colon stands what the
+    task is done with, unless it is said of the speaker's own."""
+    for mark in [*CLAUSE.finditer(text)][:MOST_CLAUSES]:
+        part = text[mark.end() :]
+        is_material = COLON.search(text[: mark.end()]) and not is_about_speaker(part)
+        if not is_material and _says_something(part):
+            yield part
+
+
+def _says_something(part: str) -> bool:
+    return len(UNSPACED.sub("###", part)) >= SHORTEST_PART
 
 
 def unhedged(text: str) -> str:

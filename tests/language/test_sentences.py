@@ -71,6 +71,9 @@ SEVERAL = [
     ("It was founded in 1998. 20 people work there.", 2),
     ("我住在北京。我的妻子叫小红。", 2),
     ("Moramos em Lisboa. O meu irmão é médico.", 2),
+    ("Since September... no, since October, I work alone.", 1),
+    ("minha professora… não, meu professor João", 1),
+    ("I thought about it... We move in May.", 2),
 ]
 
 

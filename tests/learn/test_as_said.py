@@ -192,6 +192,36 @@ def test_a_task_that_goes_on_with_a_fact_is_learned_whole(service: Service, text
     assert [one.content for one in learned(service, text)] == [text]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mia figlia è celiaca, quindi niente pane normale a casa, hai un'idea per la merenda?",
+        "我儿子对花生过敏，幼儿园聚会能带什么点心？",
+        "unser Kater Moritz braucht seit neuestem Nierendiät, was darf der noch fressen?",
+        "we have no car since june, so which supermarket delivers to Leeds LS6?",
+        "desde que Lexi me dejó en septiembre... digo, en octubre, trabajo solo para Babelworks,"
+        " ¿cómo aviso al banco?",
+    ],
+)
+def test_a_fact_that_leads_to_a_question_is_learned_whole(service: Service, text: str) -> None:
+    assert [one.content for one in learned(service, text)] == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If I moved to Porto next year, what would a flat with a balcony cost me there?",
+        "So the build is red again, can you look at the log of the last run?",
+        "Translate: Peter likes fish.",
+        "Give me sample JSON: a user named Carla who lives in Turin and is allergic to milk",
+    ],
+)
+def test_what_only_leads_to_a_question_or_is_what_a_task_is_done_with_is_not(
+    service: Service, text: str
+) -> None:
+    assert learned(service, text) == []
+
+
 def test_a_task_that_goes_on_with_a_task_is_not(service: Service) -> None:
     text = "now run that against staging, show me the diff, and tell me if it breaks"
 
