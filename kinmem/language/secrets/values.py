@@ -53,6 +53,9 @@ _OF_CODE_OR_PATTERN = late(
 )
 """httpx2.Request, Chat%20on, 0-9a-fA-F."""
 _HASH = late(r"(?:[0-9a-f]{2}){16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_BETWEEN_WORDS = late(r"[A-Za-z]{2,}(?:-[A-Za-z]+)*-\d{2,}(?:-[A-Za-z]{2,})+")
+"""troll-42-kaffe: a thing has its number at the end."""
+_LONGEST_GROUP = 8
 _YEAR = late(r"(?:19|20)\d\d")
 _DATE = late(
     r"(?:\d{1,2}([./ -])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([./-])\d\d\2\d\d)(?![\d-]|\.\d)"
@@ -178,12 +181,29 @@ def is_mixed(value: str) -> bool:
     return is_strong(value) and any(map(str.isdigit, value)) and not _is_a_name(value.rstrip(".:?"))
 
 
+def is_typed_to_get_in(value: str) -> bool:
+    """Whether somebody may type it to get in: 18-33-07, 4711, troll-42-kaffe; no day, range or
+    result, and no address or hash."""
+    groups = value.split("-")
+    if all(group.isdigit() and len(group) <= _LONGEST_GROUP for group in groups):
+        is_range = len(groups) == 2 and int(groups[0]) <= int(groups[1])
+        is_phone = value[0] == "0" and len(value) >= _SHORTEST_MADE_UP
+        is_code = is_door_code("".join(groups)) and not _DATE.match(value)
+        return is_code and not is_range and not is_phone
+    if not value.isascii() or len(value) < OF_AN_ACCOUNT or _is_of_a_machine(value):
+        return False
+    return is_mixed(value) or _BETWEEN_WORDS.fullmatch(value) is not None
+
+
 def _is_a_name(value: str) -> bool:
     """Of a version, a thing, a place in a network or in a program; or a hash."""
+    return bool(_NAME.fullmatch(value)) or _is_of_a_machine(value)
+
+
+def _is_of_a_machine(value: str) -> bool:
     return bool(
         _ADDRESS.search(value)
         or _VERSION.fullmatch(value)
-        or _NAME.fullmatch(value)
         or _HASH.fullmatch(value)
         or _OF_CODE_OR_PATTERN.search(value)
     )
