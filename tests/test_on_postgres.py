@@ -16,7 +16,7 @@ from kinmem.cli import main
 from kinmem.http import lanes
 from kinmem.service import Service
 from kinmem.web.view import Shown
-from kinmem.web.views.owner import kins
+from kinmem.web.views.manage_pages import kins
 from tests.backup.test_jsonl import exported, moved
 from tests.backup.test_jsonl import full as full
 from tests.test_border import CANARY, SAID

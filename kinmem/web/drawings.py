@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kinmem.knowledge.connections import Picture
+from kinmem.knowledge import Picture
 from kinmem.models import Memory
 from kinmem.models.links import INVERSE, RELATIONS
 from kinmem.models.turns import Conflict

@@ -5,7 +5,7 @@ import re
 import httpx
 
 from kinmem.http.tokens import Tokens
-from kinmem.web.views.owner import _told
+from kinmem.web.views.manage_pages import _told
 from tests.web.conftest import Site
 
 

@@ -33,7 +33,7 @@ from kinmem.errors import (
     VersionConflict,
 )
 from kinmem.http.refusals import in_short
-from kinmem.knowledge.connections import Picture
+from kinmem.knowledge import Picture
 from kinmem.models import Answer, Memory, Note, Page, Stored
 from kinmem.models.turns import Observed
 from kinmem.service import Stats

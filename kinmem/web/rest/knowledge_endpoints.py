@@ -10,8 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from kinmem.conversation.sanitize import disarmed
-from kinmem.knowledge.connections import Picture
-from kinmem.knowledge.explore import Card, Way
+from kinmem.knowledge import Card, Picture, Way
 from kinmem.models import Event, Memory, Page
 from kinmem.service.views import MOST, Changes
 from kinmem.undo.undo import Undone

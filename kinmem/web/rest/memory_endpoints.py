@@ -14,7 +14,7 @@ from kinmem.conversation.sanitize import ESCAPED, disarmed, restored
 from kinmem.documents.document import Given
 from kinmem.errors import InvalidInput
 from kinmem.http.lanes import UnderWay, answered
-from kinmem.knowledge.connections import Connection
+from kinmem.knowledge import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
 from kinmem.models.draft import is_document
 from kinmem.models.links import Relation

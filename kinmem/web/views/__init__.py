@@ -6,12 +6,11 @@ title), a drawing of that name in render.py, and a line below.
 
 from kinmem.web.view import View
 from kinmem.web.views import (
-    documents_page,
     history_pages,
+    manage_pages,
     memory_list,
     one_memory,
     overview,
-    owner,
     review_queue,
 )
 
@@ -24,8 +23,8 @@ VIEWS: tuple[View, ...] = (
     history_pages.CONVERSATIONS_VIEW,
     overview.TOPOLOGY_VIEW,
     review_queue.VIEW,
-    documents_page.VIEW,
+    manage_pages.DOCUMENTS_VIEW,
     history_pages.ACTIVITY_VIEW,
-    owner.SETTINGS_VIEW,
-    owner.KINS_VIEW,
+    manage_pages.SETTINGS_VIEW,
+    manage_pages.KINS_VIEW,
 )
