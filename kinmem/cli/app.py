@@ -15,7 +15,6 @@ from rich.text import Text
 from kinmem.cli import (
     admin_commands,
     backup_commands,
-    document_commands,
     memory_commands,
     recall_commands,
     transfer_commands,
@@ -225,7 +224,6 @@ Without a command it serves MCP over stdio, as clients start it; on a terminal i
 app = typer.Typer(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
 for part in (
     memory_commands.app,
-    document_commands.app,
     recall_commands.app,
     serving,
     admin_commands.app,

@@ -30,8 +30,7 @@ from kinmem.models.places import name_of
 from kinmem.text import cut
 
 if TYPE_CHECKING:
-    from kinmem.knowledge.connections import Connection
-    from kinmem.knowledge.explore import Card, Relation, Way
+    from kinmem.knowledge import Card, Connection, Relation, Way
     from kinmem.service import Service
 
 QUIET = "dim"
