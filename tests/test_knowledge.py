@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.types import ResourceTemplateReference
 
 from kinmem.errors import EntityNotFound, InvalidInput
-from kinmem.knowledge.explore import Card
+from kinmem.knowledge import Card
 from kinmem.llm.naming import RULES
 from kinmem.mcp.protocol import build
 from kinmem.service import Service

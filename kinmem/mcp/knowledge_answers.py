@@ -9,9 +9,8 @@ from kinmem.mcp.tool_answers import Memory, Wire, mark_doubtful, stamp
 from kinmem.text import cut
 
 if TYPE_CHECKING:
-    from kinmem import models
-    from kinmem.knowledge import explore as knowledge
-    from kinmem.knowledge.connections import Picture
+    from kinmem import knowledge, models
+    from kinmem.knowledge import Picture
     from kinmem.models.links import Link
     from kinmem.service import Service
 

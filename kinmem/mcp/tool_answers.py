@@ -16,7 +16,7 @@ from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem import models
-    from kinmem.knowledge.connections import Connection
+    from kinmem.knowledge import Connection
     from kinmem.models.turns import Observed, Run
     from kinmem.service import Service
 

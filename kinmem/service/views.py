@@ -7,8 +7,17 @@ from datetime import UTC, date, datetime
 from typing import Literal
 
 from kinmem.errors import InvalidInput, TurnNotFound
-from kinmem.knowledge.connections import Connection, Picture, connections, picture
-from kinmem.knowledge.explore import Card, Way, explore, timeline, way
+from kinmem.knowledge import (
+    Card,
+    Connection,
+    Picture,
+    Way,
+    connections,
+    explore,
+    picture,
+    timeline,
+    way,
+)
 from kinmem.models import TURN, Coverage, Damaged, Event, Memory, Page
 from kinmem.models.turns import Run
 from kinmem.recall.conversation import as_memory

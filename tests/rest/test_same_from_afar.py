@@ -20,7 +20,7 @@ from kinmem.conversation.sanitize import inert_values
 from kinmem.documents.document import Given
 from kinmem.errors import KinmemError
 from kinmem.http.tokens import Tokens
-from kinmem.knowledge.connections import Picture
+from kinmem.knowledge import Picture
 from kinmem.models import Note
 from kinmem.models.turns import Circumstances, Message, Run
 from kinmem.service import Service, Stats
