@@ -279,7 +279,7 @@ def where_it_stood(last: Snapshot, after: Sequence[Message], limit: int) -> str:
 
 def _lately(turns: Sequence[Turn], room: int) -> str:
     """Return what was said in the latest turns, as many as fit."""
-    from kinmem.conversation.summarize_turns import extracted  # late: takes 25 ms, used only here
+    from kinmem.conversation.compact import extracted  # late: takes 25 ms, used only here
 
     told = [lines for turn in turns[::-1] if (lines := extracted([turn], room)).startswith(LINE)]
     return "\n".join(_that_fit(told, room)[::-1])

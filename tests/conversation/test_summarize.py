@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kinmem.conversation.summarize_turns import fold, most_tokens, summary_of
+from kinmem.conversation.compact import fold, most_tokens, summary_of
 from kinmem.errors import ModelError
 from kinmem.models.turns import Snapshot
 from kinmem.text import estimated_tokens

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from kinmem.conversation.compact import condensed, extracted
 from kinmem.conversation.context import Turn
-from kinmem.conversation.summarize_turns import condensed, extracted
 from kinmem.models.turns import Message, Role
 from kinmem.text import estimated_tokens
 from tests.conversation.talk import by, message

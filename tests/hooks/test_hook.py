@@ -192,7 +192,7 @@ def test_a_hook_without_a_server_reads_no_tables_it_does_without() -> None:
         "print([name for name in sys.argv[1:] if name in sys.modules])\n"
         "print(any('_compiled' in vars(pattern) for pattern, _ in NAMED))\n"
     )
-    late = ("kinmem.conversation.summarize_turns", "kinmem.language.relations")
+    late = ("kinmem.conversation.compact", "kinmem.language.relations")
     spared = ("pydantic", "litellm", *late, "tempfile")
 
     done = subprocess.run(
