@@ -25,7 +25,7 @@ from benchmarks.report import Row, Table, Target
 from kinmem.documents.document import Given
 from kinmem.http.guard import Guard, Sessions
 from kinmem.http.tokens import Bearer
-from kinmem.models.links import Link
+from kinmem.models.record import Link
 from kinmem.service import Service
 from kinmem.web.routes import SEGMENTS, web_routes
 from kinmem.web.views import VIEWS, review_queue

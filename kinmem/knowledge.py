@@ -14,7 +14,7 @@ from itertools import chain
 from kinmem.errors import EntityNotFound, InvalidInput
 from kinmem.language import inverse_relation
 from kinmem.models import LIVE, Filters, Memory, Page, State
-from kinmem.models.links import AUTO, Link
+from kinmem.models.record import AUTO, Link
 from kinmem.store.base import Store
 from kinmem.store.graph import Edge, Key, Known, Reach
 from kinmem.text import folded
@@ -308,7 +308,7 @@ class Connection:
     memory: Memory
     """The memory at the other end."""
     relation: str
-    """How that memory relates to this one: see links.RELATIONS, and INVERSE for the other
+    """How that memory relates to this one: see record.RELATIONS, and INVERSE for the other
     direction."""
     weight: float = 1.0
     confidence: float | None = 1.0

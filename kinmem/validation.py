@@ -24,7 +24,7 @@ from kinmem.models.draft import (
     SUBJECT_BYTES,
     TAG_BYTES,
 )
-from kinmem.models.links import RELATIONS, Asked
+from kinmem.models.record import RELATIONS, LinkChange
 from kinmem.text import clean, late
 
 TAGS = 50
@@ -253,7 +253,7 @@ def checked_filters(
 MOST_LINKS = 100
 
 
-def checked_links(values: Any, memory_id: str) -> list[Asked]:
+def checked_links(values: Any, memory_id: str) -> list[LinkChange]:
     """Check the `links` argument of update_memory, a list of objects with id and relation.
 
     The relation defaults to related_to, and a bare id stands for an object without one. Raises
@@ -267,7 +267,7 @@ def checked_links(values: Any, memory_id: str) -> list[Asked]:
     return asked
 
 
-def _checked_link(value: Any, memory_id: str) -> Asked:
+def _checked_link(value: Any, memory_id: str) -> LinkChange:
     value = {"id": value} if isinstance(value, str) else value
     if not isinstance(value, Mapping) or not value.keys() <= {"id", "relation"}:
         raise InvalidInput("a link is an object with id and, if it is not related_to, relation")
@@ -280,7 +280,7 @@ def _checked_link(value: Any, memory_id: str) -> Asked:
         )
     if id.strip() == memory_id:
         raise InvalidInput(f"memory {memory_id} cannot be linked to itself")
-    return Asked(id.strip(), relation)
+    return LinkChange(id.strip(), relation)
 
 
 # What becomes of a secret; the values of KINMEM_SECRETS.

@@ -12,7 +12,7 @@ from mcp.types import TextContent, TextResourceContents
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.mcp.protocol import build
 from kinmem.models import Memory, Note, State
-from kinmem.models.links import RELATIONS
+from kinmem.models.record import RELATIONS
 from kinmem.models.turns import Batch, Change
 from kinmem.service import Service
 from kinmem.store.sqlite.store import SqliteStore

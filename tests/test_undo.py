@@ -10,7 +10,7 @@ import pytest
 
 from kinmem.errors import InvalidInput, LaterChange
 from kinmem.models import LIVE, Memory, State
-from kinmem.models.links import MANUAL
+from kinmem.models.record import MANUAL
 from kinmem.models.reports import refusal
 from kinmem.service import Service
 from kinmem.store.base import REVIEW

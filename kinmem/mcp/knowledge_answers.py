@@ -11,7 +11,7 @@ from kinmem.text import cut
 if TYPE_CHECKING:
     from kinmem import knowledge, models
     from kinmem.knowledge import Picture
-    from kinmem.models.links import Link
+    from kinmem.models.record import Link
     from kinmem.service import Service
 
 # Ids to list of memories that state the same relation.

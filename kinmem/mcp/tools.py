@@ -33,7 +33,7 @@ from kinmem.mcp.tool_answers import (
 )
 from kinmem.models import Category, Mode, Note, Progress, Scope, State
 from kinmem.models.draft import is_document
-from kinmem.models.links import Relation
+from kinmem.models.record import Relation
 from kinmem.models.turns import Happening
 from kinmem.upkeep.steps import StepName
 from kinmem.validation import MOST_LINKS

@@ -1,7 +1,7 @@
 """The nouns of kinmem: the data types that its parts share, without behaviour beyond their fields.
 
-Most are named here; what belongs to conversations (turns), links and projects (places) is imported
-from its file.
+Most are named here; what belongs to conversations (turns), links (in record) and projects (places)
+is imported from its file.
 """
 
 from kinmem.models.draft import Chunks as Chunks
@@ -44,17 +44,13 @@ from kinmem.models.record import Category as Category
 from kinmem.models.record import Channel as Channel
 from kinmem.models.record import Curve as Curve
 from kinmem.models.record import Event as Event
-from kinmem.models.record import Fate as Fate
 from kinmem.models.record import Filters as Filters
-from kinmem.models.record import Living as Living
 from kinmem.models.record import Memory as Memory
 from kinmem.models.record import Mode as Mode
-from kinmem.models.record import Place as Place
 from kinmem.models.record import Progress as Progress
 from kinmem.models.record import Scope as Scope
 from kinmem.models.record import State as State
 from kinmem.models.record import Tier as Tier
-from kinmem.models.record import TierChange as TierChange
 from kinmem.models.record import Vector as Vector
 from kinmem.models.record import Vectors as Vectors
 from kinmem.models.reports import Coverage as Coverage
@@ -68,3 +64,7 @@ from kinmem.models.reports import Page as Page
 from kinmem.models.reports import Review as Review
 from kinmem.models.reports import Settled as Settled
 from kinmem.models.reports import Stored as Stored
+from kinmem.models.retention import Fate as Fate
+from kinmem.models.retention import Living as Living
+from kinmem.models.retention import Place as Place
+from kinmem.models.retention import TierChange as TierChange

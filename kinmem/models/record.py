@@ -1,10 +1,11 @@
-"""A memory as it is stored, the words for its fields, its history, and filters by its fields."""
+"""A memory as it is stored, the words for its fields, its history, and filters by its fields; links
+between memories, and the changes to them that people ask for."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
     import numpy as np
@@ -282,67 +283,83 @@ class Filters:
     """... or, unless they only tell what happened, are left out."""
 
 
-class Living(NamedTuple):
-    """What retention and tiers need to know of one of the Kin's own memories.
+Relation = Literal[
+    "related_to",
+    "references",
+    "part_of",
+    "similar_to",
+    "precedes",
+    "follows",
+    "authored_by",
+    "supersedes",
+    "contradicts",
+]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+# Each relation as it is called when seen from the target.
+INVERSE: Mapping[str, str] = {
+    "related_to": "related_to",
+    "similar_to": "similar_to",
+    "contradicts": "contradicts",
+    "precedes": "follows",
+    "follows": "precedes",
+    "references": "referenced_by",
+    "part_of": "has_part",
+    "authored_by": "author_of",
+    "supersedes": "superseded_by",
+}
+# What a link comes from.
+MANUAL, AUTO, REFUSED = "manual", "auto", "refused"
+# A tag or entity that more memories than this share proposes no links: it is too common to mean
+# anything.
+MOST_HOLDERS = 50
+# Links need more confidence than this to be proposed. A stored link at or below it is dropped a
+# week after it was last verified.
+STALE_CONFIDENCE = 0.35
 
-    Upkeep reads tens of thousands of them.
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One stored edge: `source` stands in `relation` to `target`."""
+
+    source: str
+    target: str
+    relation: str
+    weight: float = 1.0
+    confidence: float = 1.0
+    origin: str = MANUAL
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    verified_at: datetime | None = None
+
+    @property
+    def ends(self) -> frozenset[str]:
+        return frozenset((self.source, self.target))
+
+    def other(self, id: str) -> str:
+        """Return the end that is not `id`."""
+        return self.target if self.source == id else self.source
+
+    def seen_from(self, id: str) -> str:
+        """Return what the relation is called when seen from `id`."""
+        return self.relation if self.source == id else INVERSE[self.relation]
+
+
+def linked(source: str, target: str, relation: str, **fields: Any) -> Link:
+    """Build a link in its stored form: `follows` is turned into `precedes`, and a relation that
+    reads the same from both ends runs from the lesser id to the greater."""
+    if relation == "follows":
+        source, target, relation = target, source, "precedes"
+    elif INVERSE.get(relation) == relation and source > target:
+        source, target = target, source
+    return Link(source, target, relation, **fields)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkChange:
+    """A change of links that a person requests.
+
+    With `relation` None, all links with `id` are removed.
     """
 
     id: str
-    scope: Scope
-    version: int
-    category: str
-    importance: float | None
-    trust: float
-    channel: str
-    pinned: bool
-    is_tagged: bool
-    """Whether a person has tagged it."""
-    set_priority: float | None
-    priority: float | None
-    state: str
-    state_at: datetime | None
-    tier: Tier
-    tier_reason: str | None
-    recalled_count: int
-    recalled_at: datetime | None
-    created_at: datetime
-    content_updated_at: datetime
-    expires_at: datetime | None
-    links: int = 0
-    """Number of links with the Kin's own live memories and, for a private memory, with memories
-    that others share."""
-    recent_links: int = 0
-    """Number of those links made in the last week."""
-    scored_at: datetime | None = None
-    speaker: str | None = None
-
-
-class Fate(NamedTuple):
-    """A new state for one of the Kin's own memories, applied if it is still at that version."""
-
-    memory: Living
-    state: State
-    action: str
-    """Name of the change in the history: faded, revived or expired."""
-    reason: str
-    since: datetime | None = None
-    """When the state begins to hold; None: now."""
-
-
-class Place(NamedTuple):
-    """The new tier and priority for one of the Kin's own memories."""
-
-    memory: Living
-    tier: Tier
-    reason: str | None
-    priority: float
-
-
-class TierChange(NamedTuple):
-    """One move of a memory between tiers."""
-
-    at: datetime
-    before: Tier
-    after: Tier
-    reason: str
+    relation: str | None

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 from kinmem.models import EntityType, Knowledge, Memory
-from kinmem.models.links import Asked, Link
+from kinmem.models.record import Link, LinkChange
 
 MOST_ALIASES = 10
 # Which memories are read: now, those in use; once, superseded ones as well; ever, archived ones
@@ -197,7 +197,7 @@ class Links(Protocol):
     def change(
         self,
         id: str,
-        asked: Sequence[Asked],
+        asked: Sequence[LinkChange],
         if_version: int | None = None,
         *,
         batch: str | None = None,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from kinmem.models import EntityType, Memory, Passage
-from kinmem.models.links import Link
+from kinmem.models.record import Link
 from kinmem.models.turns import Conflict, Message, Role, Snapshot
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, Filters, Memory, Vector
-from kinmem.models.links import AUTO, STALE_CONFIDENCE, Link, linked
+from kinmem.models.record import AUTO, STALE_CONFIDENCE, Link, linked
 from kinmem.store.base import Store
 from kinmem.store.graph import Origin, Shared
 from kinmem.upkeep.entities_and_tags import topics

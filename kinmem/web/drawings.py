@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kinmem.knowledge import Picture
 from kinmem.models import Memory
-from kinmem.models.links import INVERSE, RELATIONS
+from kinmem.models.record import INVERSE, RELATIONS
 from kinmem.models.turns import Conflict
 from kinmem.text import folded
 from kinmem.web.render import address, visible

@@ -17,7 +17,7 @@ import pytest
 from kinmem.backup import jsonl
 from kinmem.errors import InvalidInput
 from kinmem.models import Memory, Passage, State
-from kinmem.models.links import Link
+from kinmem.models.record import Link
 from kinmem.models.turns import Conflict, Message, Snapshot
 from kinmem.service import Service
 from kinmem.store.records import (

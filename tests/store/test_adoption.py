@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.models.links import Asked
+from kinmem.models.record import LinkChange
 from kinmem.store.sqlite import driver, migrating
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of, before_upgrade, version_6
@@ -160,7 +160,7 @@ def test_links_with_others_memories_are_whose_history_tells_of_them(
         by_ben = frozenset((ids["bens"], ids["runbook"]))
         assert by_ana in rows["ana"] and by_ben not in rows["ana"]
         assert rows["ben"] == {by_ben}
-        ben.links.change(ids["bens"], [Asked(ids["gateway"], None)])
+        ben.links.change(ids["bens"], [LinkChange(ids["gateway"], None)])
         assert {link.other(ids["bens"]) for link in ana.links.of([ids["bens"]])[ids["bens"]]} == {
             ids["runbook"]
         }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kinmem.models import Filters, Scope, State
-from kinmem.models.links import AUTO, Asked, linked
+from kinmem.models.record import AUTO, LinkChange, linked
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from kinmem.store.sqlite.store import SqliteStore
@@ -55,7 +55,7 @@ def test_sharing_that_is_cut_short_keeps_the_links(
     with closing(store_of("ana")) as store:
         one, other = (added(store, text, scope=begins) for text in ("one", "other"))
         secret = added(store, "secret")
-        store.links.change(one, [Asked(other, "part_of"), Asked(secret, "related_to")])
+        store.links.change(one, [LinkChange(other, "part_of"), LinkChange(secret, "related_to")])
         store.update(other, {"scope": "shared"})
         with cut_short(monkeypatch):
             store.update(one, {"scope": scope})
@@ -65,7 +65,7 @@ def test_sharing_that_is_cut_short_keeps_the_links(
         assert ends(store, one) == {other, secret}
         assert ends(store, other) == {one}
         assert problems(store) == []
-        store.links.change(one, [Asked(other, None)])
+        store.links.change(one, [LinkChange(other, None)])
         assert ends(store, other) == set()
 
 
@@ -76,12 +76,12 @@ def test_of_what_people_say_of_two_shared_memories_the_latest_holds(
     with closing(store_of("ana")) as ana, closing(store_of("ben")) as ben:
         mine, theirs = added(ana, "mine", scope="shared"), added(ben, "theirs", scope="shared")
         for _ in range(2):
-            ana.links.change(mine, [Asked(theirs, "part_of")])
+            ana.links.change(mine, [LinkChange(theirs, "part_of")])
             assert ends(ben, theirs) == ends(ana, theirs) == {mine}
-            ben.links.change(theirs, [Asked(mine, None)])
+            ben.links.change(theirs, [LinkChange(mine, None)])
             assert ends(ben, theirs) == ends(ana, mine) == set()
         assert ana.links.add([linked(mine, theirs, "similar_to", origin=AUTO)]) == 0
-        ben.links.change(theirs, [Asked(mine, "related_to")])
+        ben.links.change(theirs, [LinkChange(mine, "related_to")])
         assert ends(ana, mine) == {theirs}
         assert problems(ana) == problems(ben) == []
 
@@ -104,7 +104,7 @@ def test_what_takes_a_memorys_place_is_linked_as_others_have_linked_it(
     with closing(store_of("ana")) as ana, closing(store_of("ben")) as ben:
         old, new = (added(ana, text, scope="shared") for text in ("old", "new"))
         theirs = added(ben, "theirs", scope="shared")
-        ben.links.change(theirs, [Asked(old, "part_of")])
+        ben.links.change(theirs, [LinkChange(old, "part_of")])
 
         ana.update(old, {"state": State.SUPERSEDED, "superseded_by": new})
         assert ends(ana, new) == ends(ben, new) == {theirs}
@@ -118,9 +118,9 @@ def test_automatic_links_leave_alone_what_people_have_said(
 ) -> None:
     with closing(store_of("ana")) as store:
         one, other, third = (added(store, text) for text in ("one", "other", "third"))
-        store.links.change(one, [Asked(other, "part_of")])
-        store.links.change(one, [Asked(third, "part_of")])
-        store.links.change(one, [Asked(third, None)])
+        store.links.change(one, [LinkChange(other, "part_of")])
+        store.links.change(one, [LinkChange(third, "part_of")])
+        store.links.change(one, [LinkChange(third, None)])
         found = [linked(one, end, "similar_to", origin=AUTO) for end in (other, third, "nobody")]
 
         assert store.links.add(found) == 0
@@ -164,7 +164,7 @@ def test_stale_links_are_dropped_in_ones_own_memories_only(
 def test_links_are_told_of_visible_memories_only(store_of: Callable[[str], SqliteStore]) -> None:
     with closing(store_of("ana")) as ana, closing(store_of("ben")) as ben:
         shared, mine = added(ben, "shared", scope="shared"), added(ana, "mine")
-        ana.links.change(mine, [Asked(shared, "part_of")])
+        ana.links.change(mine, [LinkChange(shared, "part_of")])
         assert ends(ana, mine) == {shared}
 
         ben.update(shared, {"scope": "private"})

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kinmem.errors import InvalidInput
-from kinmem.models.links import INVERSE, RELATIONS, Asked, linked
+from kinmem.models.record import INVERSE, RELATIONS, LinkChange, linked
 from kinmem.upkeep.link import Evidence, Scale, cited, confidence, proposed, weight
 from kinmem.validation import checked_links
 
@@ -89,14 +89,14 @@ def test_a_link_reads_right_from_both_ends(relation: str) -> None:
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        ([{"id": "m2", "relation": "part_of"}], [Asked("m2", "part_of")]),
-        ([{"id": " m2 "}], [Asked("m2", "related_to")]),
-        (["m2"], [Asked("m2", "related_to")]),
-        ([{"id": "m2", "relation": None}], [Asked("m2", None)]),
+        ([{"id": "m2", "relation": "part_of"}], [LinkChange("m2", "part_of")]),
+        ([{"id": " m2 "}], [LinkChange("m2", "related_to")]),
+        (["m2"], [LinkChange("m2", "related_to")]),
+        ([{"id": "m2", "relation": None}], [LinkChange("m2", None)]),
         ([], []),
     ],
 )
-def test_links_as_callers_name_them(values: Any, told: list[Asked]) -> None:
+def test_links_as_callers_name_them(values: Any, told: list[LinkChange]) -> None:
     assert checked_links(values, "m1") == told
 
 

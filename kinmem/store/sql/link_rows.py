@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kinmem.models.links import (
+from kinmem.models.record import (
     AUTO,
     INVERSE,
     REFUSED,

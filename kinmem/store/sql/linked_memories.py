@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.models import THE_USER, Memory, Scope
-from kinmem.models.links import AUTO, MOST_HOLDERS, STALE_CONFIDENCE, Asked, Link, linked
+from kinmem.models.record import AUTO, MOST_HOLDERS, STALE_CONFIDENCE, Link, LinkChange, linked
 from kinmem.store.graph import Key, Origin, Shared
 from kinmem.store.sql.damage import readable
 from kinmem.store.sql.database import Row, Transaction
@@ -70,7 +70,7 @@ class LinkChanges:
     def change(
         self,
         id: str,
-        asked: Sequence[Asked],
+        asked: Sequence[LinkChange],
         if_version: int | None = None,
         *,
         batch: str | None = None,

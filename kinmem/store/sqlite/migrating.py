@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kinmem.errors import StoreError
-from kinmem.models.links import AUTO
+from kinmem.models.record import AUTO
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sql.history_rows import COLUMNS, next_write

@@ -17,7 +17,7 @@ from kinmem.http.lanes import UnderWay, answered
 from kinmem.knowledge import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, Stored
 from kinmem.models.draft import is_document
-from kinmem.models.links import Relation
+from kinmem.models.record import Relation
 from kinmem.upkeep.ageing import Vitals
 from kinmem.upkeep.lifecycle import Forecast
 from kinmem.validation import MOST_LINKS
