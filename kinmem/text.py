@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
@@ -117,7 +118,6 @@ STOP_WORDS: Mapping[str, frozenset[str]] = {
         """.split()
     ),
 }
-
 
 # "The user studies", but not "the user table": a verb in the third person has to follow.
 USER_STATES = re.compile(r"\b[Tt]he user(?= (?:\w+(?:s|ed)|can|will|must|may)\b)")
@@ -276,7 +276,6 @@ HERE = {
     "zh": late("这里|這裡|这个(?:项目|仓库)"),
 }
 
-
 # In French "hier" is yesterday and "qui" is who: where a text may be French, they are.
 ALSO_FRENCH = {"de", "it"}
 
@@ -310,3 +309,39 @@ def estimated_tokens(text: str) -> int:
 def asks(text: str) -> bool:
     """Whether a sentence ends as a question."""
     return text.rstrip(' !."”)').endswith(("?", "？"))
+
+
+LETTERS = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A text made easy to match: lower case, no accents, single spaces."""
+
+    text: str
+    places: list[int]  # where each of its characters stands in the original; then the end
+    words: frozenset[str]  # with accents and without
+
+    @classmethod
+    @lru_cache(maxsize=2)  # each question is read three times in a row
+    def of(cls, original: str) -> "Plain":
+        kept: list[str] = []
+        places: list[int] = []
+        for place, character in enumerate(original):
+            for plain in _plain(character):
+                if plain != " " or kept[-1:] != [" "]:
+                    kept.append(plain)
+                    places.append(place)
+        text = "".join(kept)
+        accented = unicodedata.normalize("NFC", original.casefold())
+        words = frozenset(LETTERS.findall(text)) | frozenset(LETTERS.findall(accented))
+        return cls(text, [*places, len(original)], words)
+
+
+def _plain(character: str) -> str:
+    if character.isspace():
+        return " "
+    if character in "’‘ʼ´`":
+        return "'"
+    decomposed = unicodedata.normalize("NFD", character.casefold())
+    return "".join(c for c in decomposed if not unicodedata.combining(c))

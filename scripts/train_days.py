@@ -23,10 +23,11 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from kinmem.language.time import time_names  # noqa: E402
-from kinmem.language.time.phrases import WINDOW, Anchor, Plain, likely_languages  # noqa: E402
+from kinmem.language.time.phrases import WINDOW, Anchor, likely_languages  # noqa: E402
 from kinmem.language.time.time_names import ONCE, Clause, spoken_grammar  # noqa: E402
 from kinmem.llm.base import warm  # noqa: E402
 from kinmem.llm.builtin import FOLDER, BuiltinEmbedder  # noqa: E402
+from kinmem.text import Plain  # noqa: E402
 from scripts.train_places import fitted  # noqa: E402
 
 FOLDERS = ("answers", "cards", "groups", "lives", "pairs", "talk", "worlds")

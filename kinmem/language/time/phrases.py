@@ -19,22 +19,19 @@ and distances, for which no filter is right. `signals` are further words that te
 """
 
 import re
-import unicodedata
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 from itertools import chain
 from typing import Any
 
 from kinmem.language.lexicon import lexicon
 from kinmem.language.time.calendar import FLOATING, MEANINGS, Slots, Stretch
-from kinmem.text import late
+from kinmem.text import LETTERS, Plain, late
 
 OpenStretch = tuple[datetime | None, datetime | None]
-
-WORD = re.compile(r"[^\W\d_]+")
 CLAUSE_END = re.compile(r"""[ "')\]]?(?:\Z|[?.!,;:](?!\w))""")
 
 # Not in a word, in a quotation, or in a number as the 5 of "2.5 years ago"; nor a price or a share.
@@ -49,7 +46,6 @@ SURELY_PAST = {
 }
 NAMES = {"month", "season", "year"}  # persons, verbs and numbers, unless a link stands before
 CALENDAR = {"date", "month and year", "season and year"}  # a link before, or a clause ends after
-
 
 YEAR_IN_FIGURES = "(?P<year>(?:19|20)[0-9][0-9])"
 DAY_IN_FIGURES = "(?P<day>[0-3]?[0-9])"
@@ -98,39 +94,6 @@ LANGUAGES = tuple(map(_language, ("en", "de", "fr", "es", "it", "pt")))
 
 class NotATime(ValueError):
     """The words name a topic, a habit or a plan, or could mean two things."""
-
-
-@dataclass(frozen=True)
-class Plain:
-    """A text made easy to match: lower case, no accents, single spaces."""
-
-    text: str
-    places: list[int]  # where each of its characters stands in the original; then the end
-    words: frozenset[str]  # with accents and without
-
-    @classmethod
-    @lru_cache(maxsize=2)  # each question is read three times in a row
-    def of(cls, original: str) -> "Plain":
-        kept: list[str] = []
-        places: list[int] = []
-        for place, character in enumerate(original):
-            for plain in _plain(character):
-                if plain != " " or kept[-1:] != [" "]:
-                    kept.append(plain)
-                    places.append(place)
-        text = "".join(kept)
-        accented = unicodedata.normalize("NFC", original.casefold())
-        words = frozenset(WORD.findall(text)) | frozenset(WORD.findall(accented))
-        return cls(text, [*places, len(original)], words)
-
-
-def _plain(character: str) -> str:
-    if character.isspace():
-        return " "
-    if character in "’‘ʼ´`":
-        return "'"
-    decomposed = unicodedata.normalize("NFD", character.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
 @dataclass(frozen=True)
@@ -218,7 +181,7 @@ class Grammar:
         starts = [0, *(anchor.end for anchor in anchors)]
         ends = [*(anchor.start for anchor in anchors), len(text)]
         outside = " ".join(text[a:b] for a, b in zip(starts, ends, strict=True))
-        return not self.refused.isdisjoint(WORD.findall(outside)) or bool(
+        return not self.refused.isdisjoint(LETTERS.findall(outside)) or bool(
             self.refused_phrases.search(text)
         )
 
@@ -320,7 +283,7 @@ def _signals(language: Language) -> frozenset[str]:
     words += chain.from_iterable(language.table["links"].values())
     templates = " ".join(chain.from_iterable(language.phrases.values()))
     words.append(re.sub(r"\{\w*\}|\(\?P<\w*>", " ", templates))
-    return frozenset(WORD.findall(" ".join(words)))
+    return frozenset(LETTERS.findall(" ".join(words)))
 
 
 def likely_languages(plain: Plain) -> list[Language]:

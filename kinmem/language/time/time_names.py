@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from kinmem.language.lexicon import TENSES, alternatives, lexicon, pattern, word_class
 from kinmem.language.sentence_borders import borders
-from kinmem.language.time.phrases import WINDOW, WORD, Anchor, Grammar, Language, Plain
-from kinmem.text import late
+from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language
+from kinmem.text import LETTERS, Plain, late
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
 CALENDAR = late(f"(?i){pattern('time_names', 'calendar')}")
@@ -103,8 +103,8 @@ class Clause:
         if _is_empty(anchor, plain.text, start, end, language):
             start, end = _between(plain.text, start - 1, end + 1, first, last)
         part = text[plain.places[start] : plain.places[end]]
-        words = frozenset(WORD.findall(plain.text[start:end])) | frozenset(
-            WORD.findall(unicodedata.normalize("NFC", part.casefold()))
+        words = frozenset(LETTERS.findall(plain.text[start:end])) | frozenset(
+            LETTERS.findall(unicodedata.normalize("NFC", part.casefold()))
         )
         others = [one for one in beside if one.meaning in DAYS and start <= one.start < end]
         within = Plain(plain.text[start:end], [], words)
@@ -164,7 +164,7 @@ def _is_empty(anchor: Anchor, whole: str, start: int, end: int, language: Langua
     link = _before(spoken_grammar(language).link, whole, anchor.start)
     first = whole[start : max(start, link.start() if link else anchor.start)]
     rest = f"{first} {whole[anchor.end : end]}"
-    return CONJUNCTIONS.issuperset(WORD.findall(rest))
+    return CONJUNCTIONS.issuperset(LETTERS.findall(rest))
 
 
 @cache

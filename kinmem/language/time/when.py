@@ -27,7 +27,6 @@ from kinmem.language.time.phrases import (
     WINDOW,
     Anchor,
     Language,
-    Plain,
     likely_languages,
     named_end,
     named_time,
@@ -44,7 +43,7 @@ from kinmem.language.time.time_names import (
     is_weekday,
     spoken_grammar,
 )
-from kinmem.text import late
+from kinmem.text import Plain, late
 
 CHINESE = late(r"[天日晚夜早周拜期月年]")
 RELATIVE = frozenset(
@@ -226,7 +225,7 @@ def _spelled(stretch: Stretch) -> str:
 
 
 # Signs that a question asks how things stood, in six languages; the words are in the lexica.
-# Matched with texts as phrases.Plain has them: lower case, no accents, single spaces.
+# Matched with texts as text.Plain has them: lower case, no accents, single spaces.
 
 
 def _any_sign(name: str) -> re.Pattern[str]:
