@@ -6,8 +6,7 @@ import apsw
 import numpy as np
 
 from benchmarks.data import Conversation
-from kinmem.llm.base import Calibration, Embedder, Purpose
-from kinmem.llm.prompts import chunks_of
+from kinmem.llm.base import Calibration, Embedder, Purpose, chunks_of
 from kinmem.models import Vectors
 from kinmem.text import content_words, words
 

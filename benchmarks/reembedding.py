@@ -11,7 +11,7 @@ from benchmarks.data import ADVERSARIAL, Conversation, Question, data_sets, own_
 from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import recall_at
-from kinmem.llm.base import Embedder, NoEmbedder, Purpose
+from kinmem.llm.base import Embedder, Purpose
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Filters, Vectors
 from kinmem.recall.pipeline import Recall
@@ -19,6 +19,7 @@ from kinmem.recall.question import Request
 from kinmem.recall.search import choose
 from kinmem.service import Service
 from kinmem.upkeep.embed import SLICE
+from kinmem.wiring.open_home import NoEmbedder
 
 MEMORIES = 10_000
 QUESTIONS = 200

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kinmem.errors import InvalidInput, KinmemError, MemoryNotFound
-from kinmem.llm.base import Calibration, Purpose, Window
-from kinmem.llm.prompts import pieces
+from kinmem.llm.base import Calibration, Purpose, Window, pieces
 from kinmem.models import Memory, Vectors
 from kinmem.service import Service
 from kinmem.settings import load

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from kinmem.cli.app import app
 from kinmem.errors import MemoryNotFound
-from kinmem.llm.prompts import chunks_of
+from kinmem.llm.base import chunks_of
 from kinmem.mcp.protocol import build
 from kinmem.models import Asked, Hit, Note
 from kinmem.service import Service

@@ -20,8 +20,7 @@ from kinmem.cli.terminal import progress_bar
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
 from kinmem.language import sentences
-from kinmem.llm.base import Embedder
-from kinmem.llm.prompts import chunks_of
+from kinmem.llm.base import Embedder, chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, Progress
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.profiles import PROFILES, Formula, Profile

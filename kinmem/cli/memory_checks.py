@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from kinmem.errors import KinmemError
-from kinmem.llm.prompts import chunks_of
+from kinmem.llm.base import chunks_of
 from kinmem.models import Asked, Filters, Health, Living, Memory, Vector
 from kinmem.models.turns import Run
 from kinmem.settings import Settings

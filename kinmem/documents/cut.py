@@ -15,8 +15,7 @@ from operator import or_
 
 from kinmem.documents.document import Block, Document, blocks
 from kinmem.language import may_be_orders, order_hints, order_in
-from kinmem.llm.base import Embedder, Window
-from kinmem.llm.prompts import before_letter
+from kinmem.llm.base import Embedder, Window, before_letter
 from kinmem.models import Chunks, Memory, Passage, Progress
 
 SIZE = 1200

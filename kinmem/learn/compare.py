@@ -21,8 +21,7 @@ from kinmem.learn.reconcile import (
     may_be_compared,
     reconcile,
 )
-from kinmem.llm.base import Embedder, Judge, Relation
-from kinmem.llm.prompts import chunks_of, embedded, is_surely_one
+from kinmem.llm.base import Embedder, Judge, Relation, chunks_of, embedded, is_surely_one
 from kinmem.llm.relating import PERHAPS_SAME, SAME, Change, Judged, Relating
 from kinmem.models import LIVE, Asked, Chunks, Draft, Filters, Memory, State, Stored, Vector
 from kinmem.models.places import compare_places

@@ -18,9 +18,8 @@ import uuid_utils
 
 from kinmem.errors import ModelError
 from kinmem.language import UNIMPORTANT, Dates, Weight, appraise, content_hash, only_asks, sentences
-from kinmem.llm.base import Embedder, Judge
+from kinmem.llm.base import Embedder, Judge, chunks_of
 from kinmem.llm.naming import Naming, knowledge_of
-from kinmem.llm.prompts import chunks_of
 from kinmem.models import (
     QUARANTINE,
     TOLD_AT,

@@ -20,13 +20,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import NEAR, NOISE, Answering, Calibration, Purpose, Relation, Window
+from kinmem.llm.base import NEAR, NOISE, Answering, Calibration, Purpose, Relation, Window, pieces
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.model_files import Files, session_of
 from kinmem.llm.naming import SURE, Found, entities, names_in
 from kinmem.llm.onnx import FOLDER as E5
 from kinmem.llm.onnx import REMEMBERED, OnnxEmbedder, OnnxModel, marked, reason, words_of
-from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import Axis, Kernel, Probe, unit_rows
 from kinmem.models import Entity, Vector, Vectors
 

@@ -10,10 +10,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from kinmem.errors import ModelError, Unusable
-from kinmem.llm.base import Calibration, Purpose, Shape, Window
+from kinmem.llm.base import Calibration, Purpose, Shape, Window, pieces
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_client import LitellmClient
-from kinmem.llm.prompts import pieces
 from kinmem.llm.reply import Unfit, fitted, schema_of
 from kinmem.models import Vectors
 from kinmem.text import estimated_tokens

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Calibration, Purpose, Window
+from kinmem.llm.base import Calibration, Purpose, Window, pieces
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.model_files import (
     SPACE,
@@ -26,7 +26,6 @@ from kinmem.llm.model_files import (
     open_network,
     open_tokenizer,
 )
-from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vector, Vectors
 

@@ -10,8 +10,8 @@ from kinmem.documents.document import Given, as_given, released
 from kinmem.errors import InvalidInput, KeySpent, StoreError, TooManyShared
 from kinmem.language import sentences
 from kinmem.learn.edit import changed_fields
+from kinmem.llm.base import chunks_of, embedded
 from kinmem.llm.naming import reread
-from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
 from kinmem.models.draft import checked_sizes, is_document
 from kinmem.service.components import Components, Ground

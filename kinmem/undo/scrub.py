@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 
 from kinmem.documents.pipeline import Documents
 from kinmem.language import Weight, content_hash, redact, secret_kinds
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import Embedder, chunks_of, embedded
 from kinmem.llm.naming import Naming, reread
-from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory
 from kinmem.store.base import Store
 from kinmem.store.history import Mention

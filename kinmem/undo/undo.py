@@ -9,9 +9,8 @@ from kinmem.clock import Clock
 from kinmem.documents.cut import chunked_again
 from kinmem.errors import InvalidInput
 from kinmem.learn.apply import retried
-from kinmem.llm.base import Embedder, Judge
+from kinmem.llm.base import Embedder, Judge, chunks_of, embedded
 from kinmem.llm.naming import Naming, reread
-from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import LIVE, Chunks, Event, Memory, State
 from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store

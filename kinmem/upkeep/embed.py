@@ -14,8 +14,7 @@ from functools import partial
 
 from kinmem.errors import ModelError
 from kinmem.learn.pipeline import Learn
-from kinmem.llm.base import Embedder
-from kinmem.llm.prompts import chunks_of
+from kinmem.llm.base import Embedder, chunks_of
 from kinmem.models import Pending, Progress, Vector, Vectors
 from kinmem.recall.search import choose
 from kinmem.store.base import Jobs, Store

@@ -14,8 +14,7 @@ from itertools import combinations, product
 
 from kinmem.errors import MemoryNotFound
 from kinmem.language import atoms
-from kinmem.llm.base import Embedder
-from kinmem.llm.prompts import chunks_of
+from kinmem.llm.base import Embedder, chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope
 from kinmem.store.base import Store
 from kinmem.text import folded

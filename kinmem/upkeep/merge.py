@@ -26,9 +26,8 @@ from kinmem.language import (
     sentences,
     unproved,
 )
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import SIZE, Embedder, chunks_of
 from kinmem.llm.naming import RULES, Naming
-from kinmem.llm.prompts import SIZE, chunks_of
 from kinmem.models import OF_ITS_TIME, TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
 from kinmem.models.draft import CONTEXT_BYTES
 from kinmem.models.turns import Batch, Change, Repetition

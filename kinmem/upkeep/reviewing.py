@@ -13,8 +13,7 @@ from kinmem.clock import Clock
 from kinmem.documents.document import released
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.language import Weight, content_hash, unproved
-from kinmem.llm.base import ChatModel, Embedder, Judge
-from kinmem.llm.prompts import chunks_of, embedded
+from kinmem.llm.base import ChatModel, Embedder, Judge, chunks_of, embedded
 from kinmem.llm.relating import Relating
 from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Settled, State
 from kinmem.models.reports import issue_id, refusal

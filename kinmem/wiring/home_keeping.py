@@ -20,7 +20,7 @@ import numpy as np
 from kinmem.backup import jsonl
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError, InvalidInput, StoreError
-from kinmem.llm.prompts import chunks_of
+from kinmem.llm.base import chunks_of
 from kinmem.models import Coverage, Pending, Progress, Vector, id_of_message
 from kinmem.settings import Settings
 from kinmem.store.base import Store

@@ -4,7 +4,7 @@ A hook opens the conversations: every prompt waits for what is loaded here.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +15,9 @@ from kinmem.clock import Clock, utc_now
 from kinmem.conversation.notes import Inject
 from kinmem.conversation.observe import Conversation
 from kinmem.conversation.tool_results import Spill
-from kinmem.errors import ConfigError, StoreError
-from kinmem.llm.base import NoEmbedder
+from kinmem.errors import ConfigError, ModelError, StoreError
+from kinmem.llm.base import Calibration, Purpose, Window
+from kinmem.models import Vectors
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
@@ -30,6 +31,35 @@ from kinmem.store.sqlite.store import SqliteStore
 if TYPE_CHECKING:
     from kinmem.backup.backups import Backups
     from kinmem.store.postgres.postgres_store import ServerWide
+
+
+class NoEmbedder:
+    """Implements Embedder but is never ready, so that words alone are searched where nobody may
+    wait."""
+
+    name = "none"
+    calibration = Calibration(noise=0.0, duplicate=1.0, near=1.0)
+    ready = False
+
+    @property
+    def dimension(self) -> int:
+        """Raises ModelError: this embedder makes no vectors."""
+        raise ModelError("there is no embedder here; words alone are searched")
+
+    def warm(self) -> None:
+        """Do nothing: there is nothing to load."""
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
+        return Window(limit, limit, len, overlap)
+
+    def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
+        return [text]
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
+        """Raises ModelError."""
+        raise ModelError("there is no embedder here; words alone are searched")
 
 
 def open_store(settings: Settings, clock: Clock) -> Store:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinmem.llm.prompts import OVERLAP, SIZE, chunks_of
+from kinmem.llm.base import OVERLAP, SIZE, chunks_of
 from kinmem.wiring.open_memory import embedders
 
 

@@ -24,13 +24,13 @@ from benchmarks.data import abstention_set
 from benchmarks.kins import kin_at
 from kinmem.cli.cards import answer_cards
 from kinmem.language.sought import answer_test
-from kinmem.llm.base import NoEmbedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.mcp.tool_answers import Recalled, as_json
 from kinmem.models import Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.service import Service
+from kinmem.wiring.open_home import NoEmbedder
 from tests.conftest import MovableClock
 from tests.sweeps import WHOLE, sample
 

@@ -13,8 +13,7 @@ import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.language.same.lexemes import content_hash
-from kinmem.llm.base import ChatModel, Embedder
-from kinmem.llm.prompts import chunks_of
+from kinmem.llm.base import ChatModel, Embedder, chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, State, Vectors
 from kinmem.service import Service
 from kinmem.store.base import Store
