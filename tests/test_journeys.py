@@ -79,8 +79,8 @@ def _learn(service: Service) -> None:
     ("journey", "most"),
     [
         pytest.param(_recall, 45, id="a recall"),
-        pytest.param(_memorize, 56, id="a memorize"),
-        pytest.param(_learn, 75, id="a turn until it is learned"),
+        pytest.param(_memorize, 54, id="a memorize"),
+        pytest.param(_learn, 74, id="a turn until it is learned"),
     ],
 )
 def test_a_journey_goes_through_no_more_files(
