@@ -1,6 +1,6 @@
 """What update_memory was asked to change: checked, as fields of a memory, and compared anew."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -10,6 +10,7 @@ from kinmem.learn.compare import Compare
 from kinmem.learn.drafting import TRUST
 from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Skip
 from kinmem.llm.base import Embedder
+from kinmem.llm.relating import SURE, chance_in
 from kinmem.models import LIVE, TOLD_AT, Chunks, ConflictMode, Memory, State
 from kinmem.models.turns import Batch, Conflict
 from kinmem.store.base import REVIEW, Store
@@ -40,21 +41,34 @@ def changed_fields(
     fields: dict[str, Any] = {}
     for name, value in sorted(border.passed(changes).items(), key=_archived_first):
         fields |= _changed(name, value, old, now, zone)
-    if "content" in fields and "occurred_at" not in changes:
+    if "content" in fields and "occurred_at" not in changes and fields["content"] != old.content:
         fields |= _dated_anew(fields["content"], old, now, zone)
     return fields
 
 
 def _dated_anew(content: str, old: Memory, now: datetime, zone: tzinfo) -> dict[str, Any]:
-    """Return when it happened, if the new words name an earlier day and the old words did not name
-    it already: what was in the old text refers to the day on which that was said."""
+    """Return when what the new words tell happened, and that it was told now.
+
+    If they name another day than the old words, it is that. If they name the same day, nothing
+    changes: what was in the old text refers to the day on which that was said. If they name none, a
+    date that somebody has given stays; one that was read from the old words stays if nothing but
+    words was added or taken away; and the day on which the old words were said dates them alone.
+    """
     moment = now.astimezone(zone)
     day = Dates(content, moment).of_event
-    if day is None or day == Dates(old.content, moment).of_event:
-        return {}
-    metadata = {**old.metadata, TOLD_AT: now.astimezone(UTC).isoformat()}
-    occurred_at = checked_time(day.isoformat(), "occurredAt", zone)
-    return {"occurred_at": occurred_at, "metadata": metadata}
+    told_now = {"metadata": {**old.metadata, TOLD_AT: now.astimezone(UTC).isoformat()}}
+    if day is not None:
+        if day == Dates(old.content, moment).of_event:
+            return {}
+        return {"occurred_at": checked_time(day.isoformat(), "occurred_at", zone), **told_now}
+    if old.occurred_at is None:
+        return told_now
+    if TOLD_AT in old.metadata:
+        was, said = content_terms(old.content), content_terms(content)
+        is_dated_still = said <= was or was <= said
+    else:
+        is_dated_still = old.channel not in SAID_THEN
+    return {} if is_dated_still else {"occurred_at": None, **told_now}
 
 
 def _archived_first(change: tuple[str, Any]) -> bool:
@@ -114,6 +128,8 @@ def _alive(old: Memory, now: datetime) -> dict[str, Any]:
     }
 
 
+# Channels of memories whose time is that at which they were said, unless their words name a day.
+SAID_THEN = ("user", "extraction")
 # Fields that have the same name in update_memory and in Memory.
 CHECKED: Mapping[str, Callable[[Any], Any]] = {
     "category": checked_category,
@@ -138,33 +154,83 @@ class Correction:
         self._mode: ConflictMode = mode
 
     def __call__(self, memory: Memory, former: str) -> None:
-        """Compare a memory that has just got another text than `former` with the stored ones, as
-        Learn.note would have compared that text. A review asks about what cannot be so beside it,
-        and no longer about what clearly only its former text spoke against; nothing ends, since
-        only this one was said to be wrong."""
-        vectors = self._store.index.first_vectors(self._embedder.name, [memory.id])
-        if memory.id not in vectors or memory.is_document or memory.state not in LIVE:
-            return
-        chunks = Chunks((memory.content,), vectors[memory.id][None], self._embedder.name)
-        near = self._compare.near(self._compare.vectors_of(memory.content, chunks))
+        """Settle what was in doubt about a memory that has just got another text than `former`.
+
+        Whoever edits a memory has the last word: what was told before the edit makes it doubtful
+        no longer, and is doubtful itself if it cannot be so beside the new text. If an undo brings
+        back the text that was in doubt, the doubt comes back. What the memory itself has made
+        doubtful stays so until its text clearly no longer speaks of it. Nothing ends, since only
+        this memory was said to be wrong.
+        """
+        known = self._store.decisions.conflicts(all=True)
+        near = self._near(memory)
+        back = [one for one in known if self._is_in_doubt(memory, one)]
+        doubtful = {one.newer for one in back}
+        settles = {one.newer for one in known if one.older == memory.id} - doubtful
         conflicts = [
             one
-            for one in self._conflicts(memory, near)
-            if not self._were_kept(memory, one.other(memory.id))
+            for one in self._conflicts(memory, near or ())
+            if one.older not in doubtful and not self._were_kept(memory, one.older)
+            if one.older not in settles or _is_plain(one.reason)
         ]
-        now = {(one.newer, one.older) for one in conflicts}
-        settled = {}
-        for stored in self._store.decisions.conflicts(all=True):
-            if (stored.newer, stored.older) in now:
-                settled[stored.id] = "open"  # of an earlier text
-            elif (
-                stored.status == "open"
-                and memory.id in (stored.newer, stored.older)
-                and self._is_settled(memory, former, stored.other(memory.id), near)
-            ):
-                settled[stored.id] = "kept_both"
+        fresh = {one.older for one in conflicts}
+        settled = {one.id: "open" for one in back if one.status != "open"}
+        for one in known:
+            if one in back or memory.id not in (one.newer, one.older):
+                continue
+            other = one.other(memory.id)
+            if one.newer == memory.id and other in fresh:
+                settled[one.id] = "open"  # of an earlier text
+            elif one.status == "open":
+                status = self._settled(memory, former, one, near, doubtful)
+                if status is not None:
+                    settled[one.id] = status
         if conflicts or settled:
             self._store.apply(Batch(conflicts=conflicts, settled=settled))
+        corrected = (one for one in known if settled.get(one.id) == "edited")
+        self._let_stand(memory, {one.newer for one in corrected} - fresh)
+
+    def _near(self, memory: Memory) -> Sequence[Neighbour] | None:
+        """Return the memories to compare it with; None if it cannot be compared."""
+        vectors = self._store.index.first_vectors(self._embedder.name, [memory.id])
+        if memory.id not in vectors or memory.is_document or memory.state not in LIVE:
+            return None
+        chunks = Chunks((memory.content,), vectors[memory.id][None], self._embedder.name)
+        return self._compare.near(self._compare.vectors_of(memory.content, chunks))
+
+    def _is_in_doubt(self, memory: Memory, conflict: Conflict) -> bool:
+        """Return whether the text of the older memory is the one that was found doubtful, and no
+        person has said that it may stand."""
+        return (
+            conflict.older == memory.id
+            and conflict.status in ("open", "edited")
+            and conflict.at is not None
+            and memory.content_updated_at <= conflict.at
+            and not self._were_kept(memory, conflict.newer)
+        )
+
+    def _settled(
+        self,
+        memory: Memory,
+        former: str,
+        conflict: Conflict,
+        near: Sequence[Neighbour] | None,
+        doubtful: Collection[str],
+    ) -> str | None:
+        """Return how an open conflict ends with the former text; None if it stays open."""
+        if conflict.older == memory.id:
+            return "edited"
+        if conflict.older in doubtful:
+            return "undone"
+        if near is None or not self._is_settled(memory, former, conflict.older, near):
+            return None
+        return "kept_both"
+
+    def _let_stand(self, memory: Memory, others: Collection[str]) -> None:
+        """Let no review ask again which of them holds, worded as they are now."""
+        for other in self._store.memories(others).values():
+            wordings = {"contradiction", memory.wording, other.wording}
+            self._store.decisions.refuse(REVIEW, wordings)
 
     def _were_kept(self, memory: Memory, other: str) -> bool:
         """Return whether a person has refused to call both a contradiction, worded as they are
@@ -202,3 +268,10 @@ class Correction:
             case _:
                 return []
         return [Conflict(memory.id, one.id, kind, self._mode, why) for one, kind, why in against]
+
+
+def _is_plain(reason: str) -> bool:
+    """Return whether two memories surely cannot both be so. Somebody who has corrected the one
+    because of the other is asked again only then."""
+    chance = chance_in(reason)
+    return chance is None or chance >= SURE

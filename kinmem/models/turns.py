@@ -158,7 +158,10 @@ class Conflict:
     mode: str
     """The conflict mode in force when it was found."""
     reason: str
-    status: Literal["open", "kept_newer", "kept_older", "merged", "kept_both", "undone"] = "open"
+    status: Literal[
+        "open", "kept_newer", "kept_older", "merged", "kept_both", "undone", "edited"
+    ] = "open"
+    """edited: the older one was given another text since, and so has the last word."""
     at: datetime | None = None
     id: int = 0
 

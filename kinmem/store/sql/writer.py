@@ -199,9 +199,9 @@ def apply(file: MemoryFile, db: Transaction, batch: Batch, at: datetime) -> list
         if fields.get("superseded_by") != change.id:  # else it was stored already, and stays
             _change(file, db, change, fields, at, batch.name)
     _insert_parents(db, batch.parents, stands)
-    _insert_conflicts(db, batch.conflicts, stands, at)
     for conflict, status in batch.settled.items():
         close_conflict(db, conflict, status)
+    _insert_conflicts(db, batch.conflicts, stands, at)
     known = (draft.memory for draft in batch.drafts if stands[draft.memory.id] != draft.memory.id)
     again = [one for memory in known for one in Repetition.of(memory, memory.id)]
     put_repetitions(db, [*batch.repeated, *again], stands)

@@ -1,0 +1,108 @@
+"""Who corrects a memory by hand has the last word about it."""
+
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from kinmem.mcp.protocol import build
+from kinmem.service import Service
+from tests.conftest import MovableClock
+
+pytestmark = pytest.mark.anyio
+
+OLDER, NEWER = "Sam rents our spare room.", "Sam moved out, Priyanka has the room now."
+
+
+async def answer(service: Service, tool: str, **arguments: Any) -> dict[str, Any]:
+    async with Client(build(lambda _: service)) as client:
+        result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return dict(result.structured_content or {})
+
+
+async def doubts(service: Service) -> dict[str, str | None]:
+    """By the text of each memory, the text that may have replaced it."""
+    told = {one["id"]: one for one in (await answer(service, "list_memories"))["memories"]}
+    texts = {id: one["content"] for id, one in told.items()}
+    return {one["content"]: texts.get(one.get("newer", "")) for one in told.values()}
+
+
+@pytest.fixture
+async def older(service: Service, clock: MovableClock) -> str:
+    """The id of a memory that another made doubtful."""
+    ids = []
+    for text in (OLDER, NEWER):
+        ids.append((await answer(service, "memorize", content=text))["id"])
+        clock.advance(days=1)
+    assert await doubts(service) == {OLDER: NEWER, NEWER: None}
+    return str(ids[0])
+
+
+async def test_an_edited_memory_is_in_doubt_no_longer_until_the_edit_is_undone(
+    service: Service, clock: MovableClock, older: str
+) -> None:
+    text = "Sam rented our spare room until May."
+    await answer(service, "update_memory", memory_id=older, content=text)
+    edited = await doubts(service)
+    asked = (await answer(service, "review_memories"))["issues"]
+    clock.advance(hours=1)
+    undone = service.undo()
+    taken_back = await doubts(service)
+    [again] = (await answer(service, "review_memories"))["issues"]
+    clock.advance(hours=1)
+    service.undo(undone.batch)
+    redone = await doubts(service)
+
+    assert edited == redone == {text: None, NEWER: None}
+    assert asked == []
+    assert taken_back == {OLDER: NEWER, NEWER: None}
+    assert again["memoryIds"][0] == older
+
+
+async def test_an_edit_that_still_contradicts_is_the_newer_of_both(
+    service: Service, clock: MovableClock
+) -> None:
+    nine, eight, ten = (f"The office opens at {hour}." for hour in ("nine", "eight", "ten"))
+    older = (await answer(service, "memorize", content=nine))["id"]
+    clock.advance(days=1)
+    await answer(service, "memorize", content=eight)
+    clock.advance(days=1)
+
+    await answer(service, "update_memory", memory_id=older, content=ten)
+    edited = await doubts(service)
+    [issue] = (await answer(service, "review_memories"))["issues"]
+    clock.advance(hours=1)
+    service.undo()
+
+    assert edited == {ten: None, eight: ten}
+    assert issue["memoryIds"][1] == older
+    assert await doubts(service) == {nine: eight, eight: None}
+
+
+async def test_the_day_on_which_something_was_said_does_not_date_what_it_is_changed_to(
+    service: Service, clock: MovableClock
+) -> None:
+    service.record_turn("s", "I live in Ghent with my wife Inés.", "Noted.", at="2026-03-01")
+    service.sleep()
+    [learned] = (await answer(service, "list_memories"))["memories"]
+    given = await answer(service, "memorize", content="We visited Graz.", occurredAt="2026-04-02")
+    moved = await answer(
+        service, "update_memory", memory_id=learned["id"], content="I live in Borgerhout with Inés."
+    )
+    spelt = await answer(
+        service, "update_memory", memory_id=given["id"], content="We visited Linz."
+    )
+    dated = await answer(
+        service,
+        "update_memory",
+        memory_id=learned["id"],
+        content="I have lived in Borgerhout with Inés.",
+        occurredAt="2026-05-01",
+    )
+    clock.advance(hours=1)
+
+    assert learned["occurredAt"] == "2026-03-01"
+    assert "occurredAt" not in moved
+    assert spelt["occurredAt"] == "2026-04-02"
+    assert dated["occurredAt"] == "2026-05-01"
