@@ -25,7 +25,7 @@ class Part:
 
     name: str
     formula: Mapping[str, float] = field(default_factory=dict)
-    """See kinmem.recall.profiles.Formula."""
+    """See kinmem.recall.fuse.Formula."""
     variables: Mapping[str, object] = field(default_factory=dict)
     """Settings."""
 

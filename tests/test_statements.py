@@ -17,7 +17,7 @@ from kinmem.http.guard import Session
 from kinmem.http.tokens import Bearer
 from kinmem.models import State
 from kinmem.service import Service
-from kinmem.web.language import language
+from kinmem.web.render import language
 from kinmem.web.view import Asked, Shown
 from kinmem.web.views import memory_list
 

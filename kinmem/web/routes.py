@@ -39,8 +39,7 @@ from kinmem.http.guard import (
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import Scope
-from kinmem.web.language import chosen
-from kinmem.web.render import HEADERS, THEME, THEMES, bare, page
+from kinmem.web.render import HEADERS, THEME, THEMES, bare, chosen, page
 from kinmem.web.render import STATIC as FILES
 from kinmem.web.view import Answer, Asked, Done, Notice, Refused, Show, Shown, View, filled_in
 from kinmem.web.views import VIEWS

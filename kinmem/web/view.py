@@ -26,10 +26,10 @@ from kinmem.errors import KinmemError
 from kinmem.http.guard import Session, is_same
 from kinmem.http.tokens import Scope
 from kinmem.service import Service
-from kinmem.web.language import Language
 
 if TYPE_CHECKING:
     from kinmem.service import Service
+    from kinmem.web.render import Language
 
 
 # Digits of the longest number that a database of ours can hold for certain.
@@ -53,7 +53,7 @@ class Asked:
 
     service: "Service"
     session: Session
-    language: Language
+    language: "Language"
     query: QueryParams
     """What stands behind the ? of the address."""
     form: FormData

@@ -1,8 +1,7 @@
 import pytest
 
 from kinmem.models import Candidate, Found
-from kinmem.recall.fuse import fuse, meaning
-from kinmem.recall.profiles import Profile
+from kinmem.recall.fuse import Profile, fuse, meaning
 from kinmem.settings import RecallSettings
 
 BY_SCORE = Profile("by score", "bounded")

@@ -24,7 +24,7 @@ from kinmem.errors import (
 )
 from kinmem.models import CATEGORIES, Issue, State
 from kinmem.settings import knobs
-from kinmem.web.language import LANGUAGES, chosen, language
+from kinmem.web.render import LANGUAGES, chosen, language
 from kinmem.web.views import VIEWS
 
 ROOT = Path(__file__).parents[2]
