@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -125,12 +126,13 @@ def test_the_right_model_reads_a_text(embedder: BuiltinEmbedder) -> None:
     assert sum(right) >= 0.95 * len(asked)
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="looks into /proc")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
 def test_the_judge_and_the_embedder_have_one_matrix_of_words() -> None:
     """Models that other tests have loaded may hold another."""
 
     def matrices() -> int:
-        return Path("/proc/self/maps").read_text().count("words.npy")
+        files = Path("/proc/self/fd").iterdir()
+        return sum(one.is_symlink() and one.readlink().name == "words.npy" for one in files)
 
     before, embedder, judge = matrices(), BuiltinEmbedder(), BuiltinJudge()
     embedder.embed(["Ana trinkt jeden Morgen grünen Tee."])
@@ -138,6 +140,16 @@ def test_the_judge_and_the_embedder_have_one_matrix_of_words() -> None:
 
     assert embedder.languages.loaded
     assert matrices() <= before + 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="looks into /proc")
+def test_words_that_are_read_do_not_count_as_memory_of_the_process() -> None:
+    words = words_of(E5)
+    words.vectors(range(0, 76_000, 100))
+
+    _, *mappings = Path("/proc/self/smaps").read_text().split("words.npy\n")
+    resident = [re.search(r"^Rss: +(\d+) kB", one, re.MULTILINE) for one in mappings]
+    assert sum(int(found[1]) for found in resident if found) < 1000  # before: 28,000
 
 
 def test_english_loads_nothing_for_other_languages() -> None:

@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 IN_MEMORY_FROM = 2000
 MOST_SCANS = 4
 """Of a smaller file, before its vectors are loaded: a command that asks once does without."""
-LOADED_AT_ONCE = 5000
+LOADED_AT_ONCE = 1000  # what is read of more at once leaves gaps in the heap: 5 MB at 100,000
 TRIED_AGAIN = 60.0  # seconds after which a copy that could not be loaded is loaded again
 MANY = 16  # scans of a small file cost as much as reading its vectors once
 MOST_NEAREST = 4096  # vec0's own limit for k
