@@ -1,9 +1,15 @@
-"""The files of a model in a folder, as sentence-transformers and the hub lay them out; whether
-those in the package are the ones that were released; and how they are opened."""
+"""The files of a model in a folder, as sentence-transformers and the hub lay them out; how they
+come from the hub; whether those in the package are the ones that were released; and how they are
+opened.
+
+The hub is huggingface.co. Its own library caches what it downloads.
+"""
 
 import hashlib
 import json
+import logging
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +24,7 @@ from kinmem.settings.process import give_back
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
 
 # Where to look for the network, in order: full precision before what is derived from it.
 PLACES = ("model.onnx", "onnx/model.onnx", "model*.onnx", "onnx/model*.onnx")
@@ -307,3 +314,61 @@ def open_tokenizer(path: Path) -> "Tokenizer":
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True  # "[SEP]" in a text is five letters like any others
     return tokenizer
+
+
+PREFIX = "local"
+# Kore's default: 50 languages, 384 wide, 471 MB in full precision.
+DEFAULT = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
+
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+# Files to download. Full precision is right on every processor; the hub's 8-bit files are not.
+DOWNLOADED = [TOKENIZER, *CONFIGURATION, "model.onnx", "onnx/model.onnx", "*model.onnx_data"]
+
+
+def is_local(name: str) -> bool:
+    return name == PREFIX or name.startswith(f"{PREFIX}:")
+
+
+def needs_download(name: str) -> bool:
+    """Return whether it is a model of the hub that is not on this machine yet."""
+    found = hub_name(name)
+    return found is not None and cached(found) is None
+
+
+def hub_name(name: str) -> str | None:
+    """Return owner/model, or None for a folder, which is written as an absolute path or begins with
+    a dot or a tilde."""
+    place = name.partition(":")[2] or DEFAULT
+    return place if HUB_NAME.fullmatch(place) else None
+
+
+def cached(name: str) -> Path | None:
+    """Return the model's folder if it was downloaded before. Does not use the network."""
+    try:
+        return _hub_folder(name, cached_only=True)
+    except (ImportError, OSError, ValueError):
+        return None
+
+
+def downloaded(name: str) -> Path:
+    """Return the model's folder, downloading it if necessary. Raises ModelError."""
+    found = cached(name)
+    if found is not None:
+        return found
+    try:
+        return _hub_folder(name, cached_only=False)
+    except ImportError as error:
+        raise ModelError("huggingface_hub is not installed: pip install 'kinmem[local]'") from error
+    except Exception as error:  # from the library, its HTTP client, or the disk
+        first, *_ = str(error).splitlines() or [""]
+        raise ModelError(f"{name} is not downloaded, and the hub gave nothing: {first}") from error
+
+
+def _hub_folder(name: str, *, cached_only: bool) -> Path:
+    # Late: the package is optional.
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    disable_progress_bars()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    return Path(snapshot_download(name, allow_patterns=DOWNLOADED, local_files_only=cached_only))

@@ -1,11 +1,13 @@
 """Models in the ONNX format with their tokenizers, run in this process on one thread, one text at a
-time; and what embedders of that kind have in common. They give the same numbers on every
-processor."""
+time; what embedders of that kind have in common; and those of the user's choice: `local:` and a
+folder, or a model of the hub. They give the same numbers on every processor."""
 
 import os
+import re
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import inf
@@ -20,15 +22,28 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Calibration, Purpose, Window, pieces
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.model_files import (
+    PREFIX,
     SPACE,
     Files,
     Network,
+    downloaded,
+    files_in,
+    fingerprint,
+    hub_name,
     letters,
     normalizer,
     open_network,
     open_tokenizer,
 )
-from kinmem.llm.vectors import unit_rows
+from kinmem.llm.vectors import (
+    ORDERS,
+    STATEMENTS,
+    UNMEASURED,
+    UNRELATED,
+    Axis,
+    calibrated,
+    unit_rows,
+)
 from kinmem.models import Vector, Vectors
 
 if TYPE_CHECKING:
@@ -263,7 +278,6 @@ def words_of(folder: Path) -> Words:
 
 _loaded = lru_cache(maxsize=1)(Words)
 
-
 # Texts whose vectors are cached: a conversation asks the same thing several times.
 REMEMBERED = 256
 # Letters that any model reads whole, however short its word pieces: 128 less two special tokens.
@@ -361,3 +375,65 @@ class OnnxEmbedder:
         except Exception as error:  # onnxruntime documents no common base of its errors
             raise ModelError(f"{self.name} gave no vector: {reason(error)}") from error
         return row
+
+
+# Seconds until the hub is asked again after a failure.
+AGAIN = 60.0
+# The fingerprint at the end of a folder's stored name.
+STORED = re.compile(r"#[0-9a-f]{8}$")
+ADVICE = (
+    "export the model to ONNX, e.g. with optimum-cli export onnx, name a folder that has it"
+    " (local:/the/folder) in {variable}, or unset that; then start kinmem again"
+)
+
+HUB_ADVICE = (
+    "it is tried again when it is needed, once a minute at most; or name a folder that has the"
+    " model in ONNX form (local:/the/folder) in {variable}"
+)
+
+
+class LocalEmbedder(OnnxEmbedder):
+    """Implements Embedder for local:<folder> and local:<model of the hub>."""
+
+    def __init__(self, name: str, *, width: int | None = None) -> None:
+        """`width` is the width of this model's vectors in the store; None: the model's own
+        width."""
+        super().__init__(local_model(name, "MEMORY_EMBEDDING_MODEL"), width)
+        self.calibration = UNMEASURED
+        """Replaced by a measured one once the model is loaded."""
+        self._measured = False
+
+    @property
+    def ready(self) -> bool:
+        return self._measured and super().ready
+
+    def _load(self, time: Deadline) -> None:
+        super()._load(time)
+        if not self._measured:  # if two threads measure at once, both get the same result
+            memories = self._embedded(UNRELATED, "memory", time)
+            questions = self._embedded(UNRELATED, "question", time)
+            found = calibrated(memories, questions)
+            if found.measured:
+                orders, statements = (
+                    self._embedded(part, "memory", time) for part in (ORDERS, STATEMENTS)
+                )
+                found = replace(found, orders=Axis.between(orders, statements))
+            self.calibration = found
+            self._measured = True
+
+
+def local_model(name: str, variable: str) -> OnnxModel:
+    """Return the model of that name, not loaded yet. `variable` is the setting that names it.
+
+    The stored name of a folder's model contains a fingerprint of its files: other files in the same
+    folder are another model, whose vectors must not mix with these.
+    """
+    found = hub_name(name)
+    if found is not None:
+        full = f"{PREFIX}:{found}"
+        advice = HUB_ADVICE.format(variable=variable)
+        return OnnxModel(full, lambda: files_in(downloaded(found)), advice, AGAIN)
+    folder = Path(STORED.sub("", name).partition(":")[2]).expanduser().absolute()
+    mark = fingerprint(folder)
+    full = f"{PREFIX}:{folder}#{mark}" if mark else f"{PREFIX}:{folder}"
+    return OnnxModel(full, lambda: files_in(folder), ADVICE.format(variable=variable))

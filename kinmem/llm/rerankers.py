@@ -1,13 +1,16 @@
-"""Re-rankers asked over the network: cross-encoders, chat models, and one as fallback for another.
+"""Re-rankers: cross-encoders over the network or in this process, chat models, and one as fallback
+for another.
 
 Scores are brought to 0 to 1 without changing their order.
 """
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from math import exp, isfinite
 from typing import Annotated, Any
 
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, FiniteFloat
 
 from kinmem.clock import Clock, utc_now
@@ -15,6 +18,7 @@ from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import ChatModel, Reranker, warm
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_client import LitellmClient
+from kinmem.llm.onnx import local_model, reason, run
 from kinmem.llm.prompts import render, today
 from kinmem.llm.reply import fitting
 
@@ -201,3 +205,57 @@ def shared_out(marks: Mapping[int, float]) -> dict[int, float] | None:
     if best is None or worst < -best:
         return None
     return {at: (mark - worst) / (best - worst) for at, mark in marks.items()}
+
+
+# Lower bound for a logit: below it the sigmoid is 0 to the last digit, and exp would overflow.
+SHORTEST = -30.0
+
+
+class LocalReranker:
+    """Implements Reranker for a network with a single output for a question and a text.
+
+    Each pair is read alone. In a batch it would be padded to the longest, and an 8-bit model would
+    score it differently beside other texts (onnx.py).
+    """
+
+    def __init__(self, name: str) -> None:
+        self._model = local_model(name, "MEMORY_RERANK_MODEL")
+        self.name = self._model.name
+
+    def warm(self) -> None:
+        """Load the model. If that fails, scores reports the reason."""
+        with suppress(ModelError):
+            self._model.load(Deadline(None))
+
+    def scores(
+        self, question: str, texts: Sequence[str], *, deadline: float | None = None
+    ) -> list[float]:
+        """See Reranker. The first call loads the model, and may be late for that reason alone."""
+        time = Deadline(deadline)
+        self._model.load(time)
+        scores = []
+        for text in texts:
+            time.check(f"re-ranking {len(texts)} texts with {self.name}")
+            scores.append(self._score(question, text))
+        return scores
+
+    def _score(self, question: str, text: str) -> float:
+        """Score one text.
+
+        The question gets at most half of what the model reads, the text the rest.
+        """
+        tokenizer = self._model.tokenizer
+        room = self._model.files.length - tokenizer.num_special_tokens_to_add(True)
+        asked, read = self._model.tokens(question), self._model.tokens(text)
+        asked.truncate(room // 2)
+        read.truncate(room - len(asked.ids))
+        try:
+            made = np.ravel(run(self._model.network, tokenizer.post_process(asked, read, True)))
+        except Exception as error:  # onnxruntime documents no common base for its errors
+            raise ModelError(f"{self.name} gave no score: {reason(error)}") from error
+        if len(made) != 1 or not np.isfinite(made[0]):
+            raise ModelError(
+                f"{self.name} gave no score for a question and a text, but {made[:3].tolist()};"
+                " a cross-encoder with one output is needed in MEMORY_RERANK_MODEL"
+            )
+        return 1 / (1 + exp(-max(SHORTEST, float(made[0]))))

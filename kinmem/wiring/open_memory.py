@@ -17,16 +17,10 @@ from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker, wa
 from kinmem.llm.builtin import BuiltinEmbedder, BuiltinJudge
 from kinmem.llm.deadline import started
 from kinmem.llm.litellm_models import LitellmChat, LitellmEmbedder, Manner
-from kinmem.llm.local_models import (
-    PREFIX,
-    STORED,
-    LocalEmbedder,
-    LocalReranker,
-    is_local,
-    needs_download,
-)
+from kinmem.llm.model_files import PREFIX, is_local, needs_download
+from kinmem.llm.onnx import STORED, LocalEmbedder
 from kinmem.llm.providers import Endpoint, Use, endpoint_of, fields_of, is_here, opening, widths
-from kinmem.llm.rerankers import ChatReranker, CrossEncoder, FirstThatCan
+from kinmem.llm.rerankers import ChatReranker, CrossEncoder, FirstThatCan, LocalReranker
 from kinmem.models import Coverage
 from kinmem.service import Service
 from kinmem.settings import Settings, load

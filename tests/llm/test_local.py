@@ -18,7 +18,9 @@ from benchmarks.baselines import Remembering
 from kinmem.errors import ConfigError, ModelError
 from kinmem.llm.builtin import FOLDER, BuiltinEmbedder
 from kinmem.llm.deadline import Once
-from kinmem.llm.local_models import DEFAULT, LocalEmbedder, LocalReranker
+from kinmem.llm.model_files import DEFAULT
+from kinmem.llm.onnx import LocalEmbedder
+from kinmem.llm.rerankers import LocalReranker
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.wiring.open_memory import chat_models, embedder_named

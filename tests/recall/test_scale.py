@@ -9,7 +9,7 @@ import pytest
 from kinmem.conversation.worth_telling import fitting
 from kinmem.llm.base import Purpose
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.local_models import UNRELATED, calibrated
+from kinmem.llm.vectors import UNRELATED, calibrated
 from kinmem.models import Answer, Vectors
 from kinmem.service import Service
 from kinmem.settings import load
