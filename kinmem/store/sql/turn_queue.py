@@ -15,7 +15,7 @@ from kinmem.models.turns import Message
 from kinmem.store.sessions import Cut
 from kinmem.store.sql.damage import Row, again, readable
 from kinmem.store.sql.database import Database, Transaction, embedder_of
-from kinmem.store.sql.erasing import ERASED
+from kinmem.store.sql.forgetting import ERASED
 from kinmem.store.sql.hybrid_search import Listing
 from kinmem.store.sql.memory_rows import IN_NUMBERS, RAISE, spread
 from kinmem.store.sql.turn_rows import MESSAGE, message_of

@@ -24,7 +24,7 @@ from kinmem.store.sessions import Learned
 from kinmem.store.sql.chunk_queue import by_text
 from kinmem.store.sql.damage import Row, again, readable
 from kinmem.store.sql.database import embedder_of, state_of
-from kinmem.store.sql.erasing import restates
+from kinmem.store.sql.forgetting import restates
 from kinmem.store.sql.hybrid_search import Listing, Sought, all_of, any_of
 from kinmem.store.sql.memory_rows import ALL, IN_NUMBERS, IS_LIVE, RAISE, time_text
 from kinmem.store.sql.sharing import Files

@@ -14,7 +14,7 @@ from kinmem.store.sql import entity_rows
 from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import drop_old_texts
-from kinmem.store.sql.erasing import scrub, turns_of
+from kinmem.store.sql.forgetting import scrub, turns_of
 from kinmem.store.sql.history_rows import Line
 from kinmem.store.sql.linked_memories import LinkChanges
 from kinmem.store.sql.memory_file import MemoryFile

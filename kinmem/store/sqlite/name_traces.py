@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from kinmem.models import Memory
 from kinmem.store.history import KEYED, Mention
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sql.erasing import IN_TURNS
 from kinmem.store.sql.forgetting import (
     DROPPED,
+    IN_TURNS,
     SAID,
     WITH_MEMORIES,
     WRITTEN,

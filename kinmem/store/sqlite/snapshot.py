@@ -24,7 +24,7 @@ from kinmem.settings import KIN_NAME
 from kinmem.store.base import Store
 from kinmem.store.history import new_epoch
 from kinmem.store.records import Earlier, FileChanges, FileFacts, Mended
-from kinmem.store.sql.erasing import ERASED
+from kinmem.store.sql.forgetting import ERASED
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import accept, note_of, noted_files
 from kinmem.store.sqlite.driver import (
