@@ -20,7 +20,7 @@ LONGEST = 350
 """Lines of a class."""
 MOST_ENTRIES = 30
 MOST_ROWS = 14
-MOST_MODULES = 251
+MOST_MODULES = 250
 """250 are wanted; whoever makes them fewer lowers it."""
 DRIVERS = {"apsw", "sqlite_vec", "sqlite3"}
 SHORT_LINES = 40
