@@ -7,7 +7,7 @@ looks ahead, the first to come.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
@@ -97,10 +97,10 @@ def _weekend(today: date, back: int = 0) -> Stretch:
     return _days(saturday, saturday + timedelta(days=2))
 
 
-def _weekday(slots: Slots, today: date) -> Stretch:
-    """The most recent one before today."""
+def _weekday_back(slots: Slots, today: date) -> Stretch:
+    """The most recent one before today, or where a number is said, as many weeks before."""
     back = (today.weekday() - slots.weekday - 1) % 7 + 1
-    return day_of(today - timedelta(days=back), slots.part)
+    return day_of(today - timedelta(days=back, weeks=slots.n - 1), slots.part)
 
 
 def month_of(year: int, month: int) -> Stretch:
@@ -167,13 +167,14 @@ MEANINGS: dict[str, Callable[[Slots, date], Stretch]] = {
     "this weekend": lambda slots, today: _weekend(today),
     "last weekend": lambda slots, today: _weekend(today, 1),
     "weekend": lambda slots, today: _weekend(today, 0 if today.weekday() >= SATURDAY else 1),
-    "last weekday": _weekday,
-    "weekday": _weekday,
+    "last weekday": _weekday_back,
+    "weekday": _weekday_back,
     "last month name": lambda slots, today: _latest(_months(slots, today), today, edge=1),
     "month": lambda slots, today: _latest(_months(slots, today), today, edge=0),
     "this month name": lambda slots, today: _latest(_months(slots, today), today, edge=0),
     "month and year": lambda slots, today: month_of(slots.year or today.year, slots.month),
     "date": _date,
+    "feast": _date,
     "year": lambda slots, today: year_of(slots.year or today.year),
     "last season": lambda slots, today: _latest(_seasons(slots, today), today, edge=1),
     "season": lambda slots, today: _latest(_seasons(slots, today), today, edge=0),
@@ -181,10 +182,11 @@ MEANINGS: dict[str, Callable[[Slots, date], Stretch]] = {
     "season and year": _season_and_year,
 }
 # The most recent one is meant, counted from the later time if two are joined.
-FLOATING = {"month", "weekday", "season", "date"}
+FLOATING = {"month", "weekday", "season", "date", "feast"}
 _TABLES = lexicon("zh")["time"]
 CHINESE_DAYS: Mapping[str, int] = _TABLES["days"]
 """How many days from today; the same of years, and of steps from this week or month."""
+FEASTS: Mapping[str, str] = _TABLES["feasts"]
 YEARS: Mapping[str, int] = _TABLES["years"]
 STEPS: Mapping[str, int] = _TABLES["steps"]
 UNITS: Mapping[str, int] = _TABLES["units"]
@@ -197,6 +199,9 @@ YEAR_ENDS = "(?![轻龄]|(?<=[前后]年)[薪纪级])"
 COUNT = rf"(?:[{FIGURES}]?十[{FIGURES}]?|[两{FIGURES}])"
 """Three or four (三四) is neither."""
 OF_YEAR = rf"{BEGINS}(?:{'|'.join(YEARS)})"
+BEGINS_BARE = r"(?<![^，。！？；：,.!?;:\s我你他她们在于])"
+BARE_ENDS = "(?:早上|上午|中午|下午|傍晚|晚上)?(?=[我你他她要将得去有，,])"
+"""So a weekday is said that no week is said of; 周三例会 is one of every week."""
 TIME = late(
     rf"{BEGINS}(?P<day>{'|'.join(CHINESE_DAYS)}){DAY_ENDS}"
     rf"|(?<![\d.第几数两十百千{FIGURES}])(?P<n>\d{{1,3}}|{COUNT})"
@@ -206,7 +211,9 @@ TIME = late(
     r"|(?P<period>周|星期|礼拜|月(?![亮光球饼])))"
     rf"|(?<![\d.])(?P<of>(?:19|20)\d\d年|{OF_YEAR})?"
     r"(?P<month>(?<![\d.])\d{1,2})月(?:(?P<date>\d{1,2})[日号])?"
+    rf"|(?P<feast_of>(?<![\d.])(?:19|20)\d\d年|{OF_YEAR})的?(?P<feast>{'|'.join(FEASTS)})"
     rf"|(?P<year>{OF_YEAR}){YEAR_ENDS}"
+    rf"|{BEGINS_BARE}(?:周|星期|礼拜)(?P<bare>[一二三四五六日天]){BARE_ENDS}"
 )
 QUOTED = late(r"《[^》]*》|「[^」]*」|“[^”]*”")
 EDGE_BEFORE = ("从", "自", "到", "至", "自从")
@@ -214,6 +221,9 @@ EDGE_BEHIND = late("起|开始|为止|以来|[之以][前后]")
 EDGE_OF_DATE = late("[前后](?![往来])")
 """Alone it is that behind a month or its day: 3月前 is before March, 昨天前台 is at the desk."""
 DONE = late("[了过完]|到了")
+NOT_SO = late("[不没别]")
+SENTENCE_END = late(r"[。！？；.!?;\n]")
+TO_COME = late("(?<![重需主只不])要(?![求是素])|将|打算|准备|得去")
 
 
 class Time(NamedTuple):
@@ -226,6 +236,8 @@ class Time(NamedTuple):
     """It is counted from the day on which it is said."""
     is_edge: bool
     """Something is so since then, or until then."""
+    is_doubtful: bool
+    """It may be every week: a weekday to come, of no week that is said."""
 
 
 def times(text: str, today: date) -> Iterator[Time]:
@@ -236,16 +248,19 @@ def times(text: str, today: date) -> Iterator[Time]:
             stretch = _stretch(match, today)
         except (ValueError, OverflowError):  # 31 June, or beyond the calendar
             continue
-        yield Time(*match.span(), stretch, match["month"] is None, _is_edge(plain, match))
+        is_relative = not (match["month"] or match["feast"]) or match["feast_of"] in YEARS
+        is_doubtful = match["bare"] is not None and stretch[0].date() > today
+        yield Time(*match.span(), stretch, is_relative, _is_edge(plain, match), is_doubtful)
 
 
 def happened(text: str, today: date) -> date | None:
-    """The earlier day on which it happened, where a text names that day and no other time."""
+    """The day on which it happened, where a text names that day and no other time."""
     found = list(times(text, today))
     if len(found) != 1 or found[0].is_edge or not (found[0].is_relative or DONE.search(text)):
         return None
     start, end = found[0].stretch
-    is_day = end - start <= timedelta(days=1) and start.date() < today
+    last = today if DONE.search(text) else today - timedelta(days=1)
+    is_day = end - start <= timedelta(days=1) and start.date() <= last
     return start.date() if is_day else None
 
 
@@ -263,6 +278,12 @@ def _stretch(match: re.Match[str], today: date) -> Stretch:
         return year_of(today.year + YEARS[match["year"]])
     if match["month"]:
         return _chinese_date(match, today)
+    if match["feast"]:
+        of = match["feast_of"]
+        year = today.year + YEARS[of] if of in YEARS else int(of[:4])
+        return day_of(date(year, *map(int, FEASTS[match["feast"]].split("-"))))
+    if match["bare"]:
+        return _bare_weekday(match, today)
     if match["n"]:
         count = _number(match["n"]) * (1 if match["way"] == "后" else -1)
         return units_on(UNITS[match["unit"]], count, today)
@@ -271,6 +292,21 @@ def _stretch(match: re.Match[str], today: date) -> Stretch:
         monday = today - timedelta(days=today.weekday())
         return day_of(monday + timedelta(weeks=step, days=WEEKDAYS[match["weekday"]]))
     return units_on(UNITS[match["period"]], step, today)
+
+
+def _bare_weekday(match: re.Match[str], today: date) -> Stretch:
+    """The next one, or the last one where something is done. Raises ValueError where neither is
+    said: it may be every week."""
+    slots = Slots(weekday=WEEKDAYS[match["bare"]])
+    ends = SENTENCE_END.search(match.string, match.end())
+    rest = match.end(), ends.start() if ends else len(match.string)
+    if NOT_SO.search(match.string, *rest):  # no longer on Saturdays
+        raise ValueError("every week")
+    if TO_COME.search(match.string, *rest):
+        return _weekday_back(slots, today + timedelta(days=8))
+    if DONE.search(match.string, *rest):
+        return _weekday_back(slots, today)
+    raise ValueError("every week")
 
 
 def _chinese_date(match: re.Match[str], today: date) -> Stretch:
@@ -363,6 +399,12 @@ COMING: dict[str, Callable[[Slots, date], Stretch]] = {
     "tomorrow": lambda slots, today: day_of(today + timedelta(days=1), slots.part),
     "overmorrow": lambda slots, today: day_of(today + timedelta(days=2)),
     "next unit": lambda slots, today: units_on(slots.unit, 1, today),
+    "weekdays ago": _weekday_back,
+    "weekday before last": lambda slots, today: _weekday_back(replace(slots, n=2), today),
+    "weeks after weekday": lambda slots, today: _coming_weekday(
+        slots, today + timedelta(weeks=slots.n)
+    ),
+    "ago to the day": lambda slots, today: _exactly(replace(slots, n=-slots.n), today),
     "unit before last": lambda slots, today: units_on(slots.unit, -2, today),
     "unit after next": lambda slots, today: units_on(slots.unit, 2, today),
     "next weekend": lambda slots, today: _weekend_in(1, today),

@@ -8,9 +8,10 @@ The words are in lexicon/*.json, written as `Plain` has a text: lower case, with
 space between words. In lists of names and numbers `|` stands between two ways to say the same. A
 template is a regular expression with {slots}. It holds no `*`, no `+` and no count, so that a match
 is of bounded length and reading a text takes linear time. Slots: {n} a number, {unit} day to year,
-{period} week to year, {month} a full name, {mon} also an abbreviation, {weekday}, {on_a} an
-optional weekday before a date, {season}, {year}, {day} of a month, {part} an optional part of the
-day, {of_day} that part alone. {numeric date}, {day first} and {numeric month} are dates in figures.
+{period} week to year, {month} a full name, {mon} also an abbreviation, {weekday}, {day_name} also
+a short one, {weekdays} several of one name, {on_a} an optional weekday before a date, {feast},
+{season}, {year}, {day} of a month, {part} an optional part of the day, {of_day} that part alone.
+{numeric date}, {day first} and {numeric month} are dates in figures.
 `links` are what stands before a time; `never` takes the time out of use (a topic, a habit, a
 purpose, an estimate, a list). `pairs` are the words before and between two times. A time followed
 by one of `not_before` is no time of its own. `past` words show that a question looks back; they
@@ -45,7 +46,12 @@ SURELY_PAST = {
     *("last weekend", "last weekday", "last month name", "last season"),
 }
 NAMES = {"month", "season", "year"}  # persons, verbs and numbers, unless a link stands before
-CALENDAR = {"date", "month and year", "season and year"}  # a link before, or a clause ends after
+CALENDAR = {
+    "date",
+    "feast",
+    "month and year",
+    "season and year",
+}  # a link before, or a clause ends after
 
 YEAR_IN_FIGURES = "(?P<year>(?:19|20)[0-9][0-9])"
 DAY_IN_FIGURES = "(?P<day>[0-3]?[0-9])"
@@ -63,7 +69,17 @@ IN_FIGURES = {
     "{day first}": (f"{_BY_DAY}/{_MONTH_IN_FIGURES}/{YEAR_IN_FIGURES}",),
     "{numeric month}": (f"{_BY_YEAR}-{_MONTH_IN_FIGURES}",),
 }
-LISTS = ("months", "short_months", "weekdays", "seasons", "numbers", "units", "parts")
+FEASTS = ("{feast}", "{feast},? (?:of |in |de |del )?{year}")
+LISTS = (
+    "months",
+    "short_months",
+    "weekdays",
+    "seasons",
+    "numbers",
+    "units",
+    "parts",
+    "more_weekdays",
+)
 OTHER_WORDS = ("not_before", "refused_phrases", "past", "refused", "signals")
 
 
@@ -84,7 +100,7 @@ def _language(name: str) -> Language:
     table: Mapping[str, Any] = lexicon(name)["time"]
     phrases = {
         meaning: [one for template in found for one in IN_FIGURES.get(template, (template,))]
-        for meaning, found in table["phrases"].items()
+        for meaning, found in {**table["phrases"], "feast": FEASTS}.items()
     }
     return Language(name, table, table["numbers"], phrases)
 
@@ -165,7 +181,10 @@ class Grammar:
 
     def _slots(self, match: re.Match[str]) -> Slots:
         words = {name: word for name, word in match.groupdict().items() if word}
-        return Slots(**{name: self._number(name, word) for name, word in words.items()})
+        numbers = {name: self._number(name, word) for name, word in words.items()}
+        if (feast := numbers.pop("feast", 0)) > 0:
+            numbers["month"], numbers["day"] = divmod(feast, 100)
+        return Slots(**numbers)
 
     def _number(self, slot: str, word: str) -> int:
         return int(word) if word[0].isdigit() else self.tables[slot][word]
@@ -203,6 +222,9 @@ _TABLES = {
     "month": "month",
     "mon": "month",
     "weekday": "weekday",
+    "weekdays": "weekday",
+    "day_name": "weekday",
+    "feast": "feast",
     "season": "season",
     "of_day": "part",
     "year": "year",
@@ -228,12 +250,26 @@ def _tables(language: Language) -> dict[str, dict[str, int]]:
     table = language.table
     return {
         "month": _numbered(table["months"], 1) | _numbered(table["short_months"], 1),
-        "weekday": _numbered(table["weekdays"]),
+        "weekday": {
+            word: at for names in _weekdays(table) for word, at in _numbered(names).items()
+        },
+        "feast": {
+            word: int(month) * 100 + int(day)
+            for (month, day), names in (
+                (on.split("-"), said) for on, said in table["feasts"].items()
+            )
+            for word in names.split("|")
+        },
         "season": _numbered(table["seasons"]),
         "n": _numbered(language.numbers, 1),
         "unit": _numbered(table["units"]),
         "part": _numbered(table["parts"]),
     }
+
+
+def _weekdays(table: Mapping[str, Any]) -> list[Sequence[str]]:
+    """The names of weekdays: as they are, shorter, and of several."""
+    return [table["weekdays"], table.get("short_weekdays", ()), table["more_weekdays"]]
 
 
 def _numbered(words: Sequence[str], first: int = 0) -> dict[str, int]:
@@ -250,6 +286,7 @@ def _fillings(language: Language) -> dict[str, str]:
     """What the slots of a template stand for."""
     table = language.table
     weekdays, parts, units = map(_either, (table["weekdays"], table["parts"], table["units"]))
+    names, short, more = _weekdays(table)
     periods, longer = _either(table["units"][1:]), _either(table["units"][2:])
     return {
         "n": f"(?P<n>[1-9][0-9]?[0-9]?|{_either(language.numbers)})",
@@ -260,6 +297,9 @@ def _fillings(language: Language) -> dict[str, str]:
         "month": f"(?P<month>{_either(table['months'])})",
         "mon": f"(?P<month>{_either([*table['months'], *table['short_months']])})",
         "weekday": f"(?P<weekday>{weekdays})",
+        "day_name": f"(?P<weekday>{_either([*names, *short])})",
+        "weekdays": f"(?P<weekday>{_either(more)})",
+        "feast": f"(?P<feast>{_either(list(table['feasts'].values()))})",
         "on_a": f"(?:(?:{weekdays}),? )?",
         "season": f"(?P<season>{_either(table['seasons'])})",
         "year": YEAR_IN_FIGURES,
@@ -280,7 +320,7 @@ def _signals(language: Language) -> frozenset[str]:
     """Every word of its vocabulary; what several languages share tells nothing and does no harm."""
     words = [language.name, *language.numbers]
     words += chain.from_iterable(language.table[part] for part in (*LISTS, *OTHER_WORDS))
-    words += chain.from_iterable(language.table["links"].values())
+    words += chain(language.table["feasts"].values(), *language.table["links"].values())
     templates = " ".join(chain.from_iterable(language.phrases.values()))
     words.append(re.sub(r"\{\w*\}|\(\?P<\w*>", " ", templates))
     return frozenset(LETTERS.findall(" ".join(words)))

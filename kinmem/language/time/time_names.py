@@ -245,6 +245,8 @@ def is_name(anchor: Anchor, text: str, plain: Plain, language: Language) -> bool
         return True
     if not first and _follows_name(text, start):
         return True
+    if anchor.meaning == "feast":
+        return _before(NAMING, plain.text, anchor.start) is not None
     if anchor.meaning in WEEKDAYS and language.name in ("en", "de"):
         return _is_named_day(anchor, text, plain, language, first=first)
     words = re.findall(r"[^\W\d_]+", written)[first:]

@@ -24,6 +24,7 @@ from kinmem.language.time.calendar import (
     _exactly,
 )
 from kinmem.language.time.phrases import (
+    NAMES,
     WINDOW,
     Anchor,
     Language,
@@ -33,6 +34,7 @@ from kinmem.language.time.phrases import (
 )
 from kinmem.language.time.time_names import (
     DAYS,
+    ONCE_SAID_TO_BE,
     STANDS_ALONE,
     Clause,
     Once,
@@ -45,11 +47,11 @@ from kinmem.language.time.time_names import (
 )
 from kinmem.text import Plain, late
 
-CHINESE = late(r"[天日晚夜早周拜期月年]")
+CHINESE = late(r"[天日晚夜早晨周拜期月年]")
 RELATIVE = frozenset(
     {"today", "yesterday", "day before yesterday", "last night", "part of today", "this unit"}
     | {"last unit", "ago", "this weekend", "last weekend", "last weekday", "last month name"}
-    | {"last season"}
+    | {"last season", "weekdays ago", "weekday before last", "ago to the day"}
 )
 HINT = late(rf"(?i)\b(?:{either('time_hints')})\b")
 """In every text that names a relative time, and in some others."""
@@ -77,7 +79,7 @@ def relative_dates(text: str, said: datetime, once: Once | None = None) -> list[
         return [
             _resolved(text, one.start, one.end, one.stretch, said)
             for one in times
-            if one.is_relative
+            if one.is_relative and not (one.is_doubtful and _is_every_week(one, text, once))
         ]
     if not HINT.search(text):
         return []
@@ -89,6 +91,24 @@ def relative_dates(text: str, said: datetime, once: Once | None = None) -> list[
                 for start, end, stretch in found
             ]
     return []
+
+
+def count_relative(text: str, said: datetime) -> int:
+    """How many times of a text are counted from the day on which it is said, a bare weekday not
+    among them."""
+    if not HINT.search(text):
+        return 0
+    plain = Plain.of(text)
+    counts = (
+        sum(one.meaning in RELATIVE or one.meaning in COMING for one, *_ in found)
+        for language in likely_languages(plain)
+        if (found := list(times_in(text, plain, language, said.date())))
+    )
+    return next(counts, 0)
+
+
+def _is_every_week(time: calendar.Time, text: str, once: Once | None) -> bool:
+    return once is None or once(text[: time.start] + text[time.end :]) < ONCE_SAID_TO_BE
 
 
 def _resolved(text: str, start: int, end: int, stretch: Stretch, said: datetime) -> RelativeDate:
@@ -104,7 +124,11 @@ def named_stretch(text: str, now: datetime, *, ahead: bool = False) -> Stretch |
     ago, are counted to the day. Of a weekday `ahead` takes the next instead of the latest one.
     """
     plain = Plain.of(text.strip())
-    found = set()
+    found = {
+        time.stretch
+        for time in calendar.times(plain.text, now.date())
+        if (time.start, time.end) == (0, len(plain.text))
+    }
     for language in likely_languages(plain):
         anchors = spoken_grammar(language).anchors(plain.text)
         if [(anchor.start, anchor.end) for anchor in anchors] == [(0, len(plain.text))]:
@@ -142,40 +166,42 @@ def times_in(
     """Each time that is no name: where it begins, where it ends, when that is (None beyond the
     calendar), and what is said of it."""
     anchors = spoken_grammar(language).anchors(plain.text)
-    for anchor, behind, beside in _joined(anchors, plain):
+    for anchor, away, last, beside in _joined(anchors, plain):
         if is_name(anchor, text, plain, language):
             continue
         clause = Clause.of(anchor, text, plain, language, beside)
         found: Stretch | None = None
         with suppress(ValueError, OverflowError):  # beyond the calendar
             stretch = _stretch(anchor, today, clause.tense)
-            stretch = _further(behind, stretch, language) if behind else stretch
+            stretch = _further(away, stretch, language) if away else stretch
             _spelled(stretch)
             found = stretch
-        yield anchor, behind or anchor, found, clause
+        yield anchor, last, found, clause
 
 
 def _joined(
     anchors: list[Anchor], plain: Plain
-) -> Iterator[tuple[Anchor, Anchor | None, list[Anchor]]]:
-    """Each time, how far from it the one is that is meant (tomorrow in a week), and the times
-    beside it."""
+) -> Iterator[tuple[Anchor, Anchor | None, Anchor, list[Anchor]]]:
+    """Each time, how far from it the one is that is meant (tomorrow in a week, a week ago today),
+    where both end, and the times beside it."""
     taken: Anchor | None = None
     for at, anchor in enumerate(anchors):
         if anchor is taken:
             continue
-        behind = anchors[at + 1] if at + 1 < len(anchors) else None
-        is_pair = (
-            behind is not None
-            and anchor.meaning in DAYS
-            and behind.meaning in AWAY
-            and plain.text[anchor.end : behind.start] == " "
-        )
-        taken = behind if is_pair else None
-        yield anchor, taken, [*anchors[max(0, at - 1) : at], *anchors[at + 1 : at + 2]]
+        beside = [*anchors[max(0, at - 1) : at], *anchors[at + 1 : at + 2]]
+        behind = anchors[at + 1] if at + 1 < len(anchors) else anchor
+        taken = behind if plain.text[anchor.end : behind.start] == " " else None
+        if taken and anchor.meaning in DAYS and behind.meaning in AWAY:
+            yield anchor, behind, behind, beside
+        elif taken and anchor.meaning in AWAY and behind.meaning in DAYS:
+            yield replace(behind, start=anchor.start), anchor, behind, beside
+        else:
+            taken = None
+            yield anchor, None, anchor, beside
 
 
 AWAY = {"in units": 1, "ago": -1}
+LASTING = frozenset({"in units", "weeks after weekday"})
 COUNTED_BOTH = {8: 7, 15: 14}
 """Eight days from today are a week, where the first is counted as well: not in English."""
 
@@ -192,7 +218,7 @@ def is_sure(anchor: Anchor, clause: Clause, once: Once | None = None) -> bool:
     """Whether it means one stretch only."""
     if anchor.meaning == "weekday":
         return is_one_day(anchor, clause, once)
-    if anchor.meaning == "in units":  # "it took me", "finished in two days": so long
+    if anchor.meaning in LASTING:  # "it took me", "finished in two days": so long
         return clause.tense.future or not clause.tense.past
     if anchor.meaning == "day of month":  # not the 15th floor
         return STANDS_ALONE.match(clause.whole, anchor.end) is not None
@@ -297,12 +323,16 @@ def _is_of_past(statement: str) -> bool:
 NAMED = late(r"(?<=\w )[^\W\d_a-zß-ÿ][\w-]+")
 """A capital, and not at the beginning."""
 LONGEST_EVENT = 400  # characters; a longer text tells of more than one day
+ALWAYS = late(rf"(?i)\b(?:{either('for_good')})\b")
+LATELY = timedelta(days=31)
+"""How long ago a feast is at most that names no year: "we had carp on Christmas Eve" may tell of
+any year, or of every one."""
 _DIGIT = re.compile(r"\d")
 
 
 def day_of_event(text: str, said: datetime) -> date | None:
-    """The earlier day on which it happened, if a text that looks back names just one time, and that
-    is a day: "yesterday", "on 5 May".
+    """The day on which it happened, if a text that looks back names just one time, and that is a
+    day that is over, or the same one: "yesterday", "on 5 May", "this morning".
 
     Not a week or a month, nor a day since or until which something is so. `said` is a moment in the
     speaker's zone. Never raises.
@@ -322,23 +352,30 @@ def day_of_event(text: str, said: datetime) -> date | None:
 
 
 def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
-    """Each time that a text names: the day, if it is one that is over, else None."""
+    """Each time that a text names: the day, if something is told of it, else None."""
     speech = spoken_grammar(language)
-    for anchor, _, stretch, clause in times_in(text, plain, language, today):
-        if stretch is None:
+    for anchor, last, stretch, clause in times_in(text, plain, language, today):
+        is_part = anchor.meaning not in DAYS and speech.not_before.match(plain.text, last.end)
+        if stretch is None or is_part:  # beyond the calendar; the last Friday but one of May
             yield None
             continue
         if clause.has_other_day and anchor.meaning == "weekday" and not is_weekday(anchor, clause):
             continue  # yesterday, Tuesday
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
+        if link is None and anchor.meaning in NAMES:
+            continue  # 1900 grams
         on = link is None or link.lastgroup == "in"
-        tense = clause.tense
+        tense, day = clause.tense, stretch[0].date()
         start = link.start() if link else anchor.start
         # A date with its year needs no verb in the past, unless something is on that date.
         is_past = tense.past or (anchor.slots.year is not None and not is_on(clause, start))
-        told = anchor.meaning == "date" and is_past or is_sure(anchor, clause)
-        is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
-        yield stretch[0].date() if on and told and is_day and not tense.future else None
+        if anchor.meaning == "feast" and anchor.slots.year is None:
+            is_past &= today - day <= LATELY and not clause.refuses(anchor)
+            is_past &= not ALWAYS.search(clause.text)
+        told = anchor.meaning in ("date", "feast") and is_past or is_sure(anchor, clause)
+        is_over = day < today or (anchor.meaning in ("today", "part of today") and tense.past)
+        is_day = stretch[1] - stretch[0] <= timedelta(days=1) and is_over
+        yield day if on and told and is_day and not tense.future else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,9 +402,17 @@ class Dates:
             done = one.end
         return "".join([*parts, self.text[done:]])
 
+    def meant(self, *, is_day_known: bool = False) -> list[str]:
+        """What a reader on another day has to know: each phrase and its date, and where a further
+        one can mean several times, the day on which it was said, unless that is known."""
+        dates = self.relative
+        named = [f"{one.phrase}: {one.date}" for one in dates]
+        is_open = not is_day_known and count_relative(self.text, self.said) > len(dates)
+        return [*named, f"said on {self.said:%Y-%m-%d}"] if is_open else named
+
     @property
     def of_event(self) -> date | None:
-        """The earlier day on which it happened; see day_of_event."""
+        """The day on which it happened; see day_of_event."""
         return day_of_event(self.text, self.said)
 
     @property
