@@ -140,6 +140,9 @@ def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(tags)
 
 
+OR_WORDS = ", or yesterday, next Wednesday, two Sundays ago"
+
+
 def checked_time(
     value: str | datetime | None,
     what: str,
@@ -164,7 +167,7 @@ def checked_time(
             return stretch[end].replace(tzinfo=zone).astimezone(UTC)
         raise InvalidInput(
             f"{what}: {error}; write a date such as 2026-05-08, a month such as 2026-05, a year,"
-            f" a time such as 2026-05-08T14:30{', or yesterday, last week' if now else ''}",
+            f" a time such as 2026-05-08T14:30{OR_WORDS if now else ''}",
             "no_time",
             what=what,
             given=str(value)[:40],

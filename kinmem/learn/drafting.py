@@ -33,6 +33,7 @@ from kinmem.models import (
     Stored,
     Vector,
 )
+from kinmem.models.draft import CONTEXT_BYTES
 from kinmem.models.places import place_of, spoken_of
 from kinmem.store.base import Store
 from kinmem.text import asks, count_words, late, says_here
@@ -187,8 +188,40 @@ def classify(note: Note, judge: Judge | None = None) -> Note:
     )
 
 
+# Characters of a statement up to which its dates are written beside it.
+DATED_UP_TO = 2_000
 # Words that make a statement. Of a single one ("ab", "ok") the judge decides at random.
 LEAST_SAID = 2
+
+
+def with_dates(note: Note, said: datetime, embedder: Embedder | None) -> Note:
+    """Return the note with the dates that its words mean in its source context, and where a
+    relative time of it could mean several and nothing else tells the day on which it was said,
+    with that day. A context that would be too long stays. `said` is in the speaker's zone. Raises
+    InvalidInput for no context."""
+    if len(note.content) > DATED_UP_TO:
+        return note
+    is_day_known = note.occurred_at is not None
+    try:
+        dates = Dates(note.content, said, happens_once(embedder))
+        meant = dates.meant(is_day_known=is_day_known)
+    except ModelError:
+        meant = Dates(note.content, said).meant(is_day_known=is_day_known)
+    parts = filter(None, [checked_context(note.source_context), *meant])
+    context = " | ".join(parts) or None
+    return (
+        note
+        if len((context or "").encode()) > CONTEXT_BYTES
+        else replace(note, source_context=context)
+    )
+
+
+def happens_once(embedder: Embedder | None) -> Callable[[str], float] | None:
+    """Return what tells a day to come from one of every week, if the embedder has learned that."""
+    probe = embedder.calibration.once if embedder is not None else None
+    if embedder is None or probe is None:
+        return None
+    return lambda said: probe.chance(embedder.embed([said])[0])
 
 
 def judgement(text: str, judge: Judge | None = None) -> tuple[Category, float]:
@@ -212,7 +245,7 @@ def judgement(text: str, judge: Judge | None = None) -> tuple[Category, float]:
 
 
 def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """Return when it happened, and when it was said if its words name an earlier day.
+    """Return when it happened, and when it was said if its words name the day of that.
 
     A given time is when it happened, except that of a turn, which is when it was said. A model has
     read the day already, and it is not known when an imported text was said.
@@ -223,7 +256,8 @@ def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, da
         return given, None
     told_at = given or now
     day = Dates(note.content, told_at.astimezone(zone)).of_event
-    if day is None:
+    is_of_turn = given is not None and told_at.astimezone(zone).date() == day
+    if day is None or is_of_turn:
         return given, None
     return checked_time(day.isoformat(), "occurredAt", zone), told_at
 

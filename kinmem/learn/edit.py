@@ -14,7 +14,7 @@ from kinmem.llm.relating import SURE, chance_in
 from kinmem.models import LIVE, TOLD_AT, Chunks, ConflictMode, Memory, State
 from kinmem.models.turns import Batch, Conflict
 from kinmem.store.base import REVIEW, Store
-from kinmem.text import content_terms
+from kinmem.text import content_terms, late
 from kinmem.validation import (
     Border,
     checked_category,
@@ -28,6 +28,9 @@ from kinmem.validation import (
     checked_tags,
     checked_time,
 )
+
+# What drafting.with_dates writes: "tomorrow: 2026-03-05", "said on 2026-03-04".
+DATED = late(r"(?:(?P<phrase>.+): |said on )\d{4}[-\d/]*")
 
 
 def changed_fields(
@@ -43,6 +46,8 @@ def changed_fields(
         fields |= _changed(name, value, old, now, zone)
     if "content" in fields and "occurred_at" not in changes and fields["content"] != old.content:
         fields |= _dated_anew(fields["content"], old, now, zone)
+    if "content" in fields and "source_context" not in changes:
+        fields |= _in_context(fields["content"], old, now.astimezone(zone))
     return fields
 
 
@@ -69,6 +74,22 @@ def _dated_anew(content: str, old: Memory, now: datetime, zone: tzinfo) -> dict[
     else:
         is_dated_still = old.channel not in SAID_THEN
     return {} if is_dated_still else {"occurred_at": None, **told_now}
+
+
+def _in_context(content: str, old: Memory, moment: datetime) -> dict[str, Any]:
+    """Return the context with the dates of the new words in place of those of the old ones. A time
+    that both name was said with the old ones."""
+    meant = Dates(content, moment).meant()
+    is_same = meant == Dates(old.content, moment).meant()
+
+    def is_kept(part: str) -> bool:
+        dated = DATED.fullmatch(part)
+        phrase = dated["phrase"] or "" if dated else None
+        return phrase is None or phrase not in old.content or (is_same and phrase in content)
+
+    parts = filter(None, (old.source_context or "").split(" | "))
+    kept = [*filter(is_kept, parts), *([] if is_same else meant)]
+    return {"source_context": " | ".join(kept) or None}
 
 
 def _archived_first(change: tuple[str, Any]) -> bool:

@@ -6,13 +6,11 @@ context. What assistants and tools say is context, never fact. worth_keeping.py 
 sentences are kept; benchmarks/talk.py and replay.py measure the result.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 
-from kinmem.errors import ModelError
 from kinmem.language import (
-    Dates,
     Prose,
     Setting,
     Statement,
@@ -23,6 +21,7 @@ from kinmem.language import (
     names_in,
     sentences,
 )
+from kinmem.learn.drafting import with_dates
 from kinmem.learn.worth_keeping import (
     MOST,
     KeptSentence,
@@ -79,28 +78,12 @@ def extract(
         if message.role == "user":
             notes += _notes(own, last, names, judge, is_introduced=own is not message)
         last = own
-    return [replace(note, source_context=_dated(note, zone, embedder)) for note in notes]
-
-
-def _dated(note: Note, zone: tzinfo, embedder: Embedder | None) -> str | None:
-    """Return its source context with the dates that its words mean."""
-    if not isinstance(note.occurred_at, datetime):
-        return note.source_context
-    said = note.occurred_at.astimezone(zone)
-    try:
-        dates = Dates(note.content, said, happens_once(embedder)).relative
-    except ModelError:
-        dates = Dates(note.content, said).relative
-    named = [f"{each.phrase}: {each.date}" for each in dates]
-    return " | ".join([*filter(None, [note.source_context]), *named]) or None
-
-
-def happens_once(embedder: Embedder | None) -> Callable[[str], float] | None:
-    """Return what tells a day to come from one of every week, if the embedder has learned that."""
-    probe = embedder.calibration.once if embedder is not None else None
-    if embedder is None or probe is None:
-        return None
-    return lambda said: probe.chance(embedder.embed([said])[0])
+    return [
+        with_dates(note, note.occurred_at.astimezone(zone), embedder)
+        if isinstance(note.occurred_at, datetime)
+        else note
+        for note in notes
+    ]
 
 
 def by_its_speaker(message: Message, judge: Judge | None) -> Message:

@@ -18,7 +18,7 @@ from kinmem.learn.apply import Changes, changes_of_stored, retried
 from kinmem.learn.ask import ask_about
 from kinmem.learn.change_chance import excerpt
 from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
-from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
+from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of, with_dates
 from kinmem.learn.edit import Correction
 from kinmem.learn.extract import by_its_speaker, extract
 from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated
@@ -286,6 +286,9 @@ class Learn:
             about = note.category, note.content, note.subject
             place = project_of(*about, source.project, self._embedder, self._store.places)
             note = replace(note, scope="private", place=place)
+        elif note.occurred_at is None and note.model is None and note.channel != "import":
+            said = self._clock().astimezone(self._settings.general.zone)
+            note = with_dates(note, said, None if source.is_bulk else self._embedder)
         draft = draft_of(
             note,
             self._store.kin,

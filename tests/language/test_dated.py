@@ -11,7 +11,7 @@ import pytest
 
 from kinmem.language.time import time_names
 from kinmem.language.time.when import Dates, day_of_event, relative_dates
-from kinmem.learn.extract import happens_once
+from kinmem.learn.drafting import happens_once
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.service import Service
@@ -276,6 +276,20 @@ def test_weekdays_have_the_date_of_one_event_or_none(
         ("Yesterday was Saturday.", None),
         ("Grandma died on 3 May 2019", "2019-05-03"),
         ("My birthday is on 3 May 1991", None),
+        ("This morning the plumber came.", "2026-11-22"),
+        ("This morning I have the dentist.", None),
+        ("今天早上水管工来过了", "2026-11-22"),
+        ("Der Kleine ist gestern gekommen, viel zu früh, 1900 Gramm", "2026-11-21"),
+        ("Il y a trois jours mon vélo a été volé.", "2026-11-19"),
+        ("O último sábado do mês foi feriado.", None),
+        ("We met on St. Nicholas Day 2019", "2019-12-06"),
+        ("An Heiligabend 2025 hat er mir den Antrag gemacht.", "2025-12-24"),
+        ("La Nochevieja de 2025 me rompí el pie.", "2025-12-31"),
+        ("On Halloween we moved to Bern.", "2026-10-31"),
+        ("On Halloween we always moved the pumpkins.", None),
+        ("Grandpa died on Christmas Day.", None),
+        ("The party is on New Year's Eve.", None),
+        ("I loved the film New Year's Eve.", None),
     ],
 )
 def test_the_day_of_an_event_is_told_by_what_stands_beside_it(text: str, day: str | None) -> None:
@@ -360,6 +374,122 @@ def test_of_a_turn_a_day_to_come_is_dated_and_one_of_every_week_is_not(
 
     (memory,) = service.list_memories().memories
     assert memory.source_context == context
+
+
+TOLD = [
+    ("dentist tomorrow at 8", None, "tomorrow: 2026-03-05"),
+    ("mañana a las 8 dentista", None, "mañana: 2026-03-05"),
+    ("明早八点看牙医", None, "明早: 2026-03-05"),
+    ("周五下午我要去签合同", None, "周五下午: 2026-03-06"),
+    ("周五我要上瑜伽课", None, None),
+    ("tomorrow's dentist appointment is at 8", None, "said on 2026-03-04"),
+    ("The exam is on Friday", None, "Friday: 2026-03-06"),
+    ("Choir is on Friday", None, None),
+    ("This morning the plumber came", "2026-03-04", "This morning: 2026-03-04"),
+    ("Two Sundays ago we got engaged", "2026-02-22", "Two Sundays ago: 2026-02-22"),
+    ("I watched Yesterday by Danny Boyle", None, None),
+]
+"""What is memorized, the day on which it happened, and its context."""
+
+
+@pytest.mark.parametrize(("told", "day", "context"), TOLD)
+def test_what_is_memorized_says_what_its_times_mean(
+    told: str,
+    day: str | None,
+    context: str | None,
+    service_of: Callable[..., Service],
+    clock: MovableClock,
+) -> None:
+    clock.now = SAID.replace(tzinfo=UTC)
+    service = service_of("ana", KINMEM_TZ="UTC")
+
+    service.memorize(told)
+
+    (memory,) = service.list_memories().memories
+    assert memory.source_context == context
+    assert (memory.occurred_at and memory.occurred_at.date().isoformat()) == day
+
+
+def test_of_a_memory_that_names_its_time_and_of_an_import_nothing_is_written_beside(
+    service_of: Callable[..., Service], clock: MovableClock
+) -> None:
+    clock.now = SAID.replace(tzinfo=UTC)
+    service = service_of("ana", KINMEM_TZ="UTC")
+
+    service.memorize("dentist tomorrow at 8", occurred_at="2025-01-01")
+
+    (memory,) = service.list_memories().memories
+    assert memory.source_context is None
+
+
+def test_new_words_get_the_dates_of_the_day_on_which_they_are_said(
+    service_of: Callable[..., Service], clock: MovableClock
+) -> None:
+    clock.now = SAID.replace(tzinfo=UTC)
+    service = service_of("ana", KINMEM_TZ="UTC")
+    id = service.memorize("dentist tomorrow at 8", source_context="on the phone").id
+    clock.advance(days=2)
+
+    service.update_memory(id, content="the dentist, tomorrow at 8")
+    kept = service.get(id).source_context
+    service.update_memory(id, content="the dentist is the day after tomorrow")
+    moved = service.get(id).source_context
+    service.update_memory(id, content="the dentist is dead")
+
+    assert kept == "on the phone | tomorrow: 2026-03-05"
+    assert moved == "on the phone | the day after tomorrow: 2026-03-08"
+    assert service.get(id).source_context == "on the phone"
+
+
+def test_in_a_turn_the_day_is_that_of_the_event_whatever_else_is_counted(
+    service_of: Callable[..., Service], clock: MovableClock
+) -> None:
+    clock.now = SAID.replace(tzinfo=UTC)
+    service = service_of("ana", KINMEM_TZ="UTC")
+
+    service.observe("prompt", "s", "t", "Der kleine Wout ist gestern gekommen, mit 1900 Gramm.")
+    service.observe("answer", "s", "t", "Glückwunsch!")
+    service.settle()
+
+    (memory,) = service.list_memories().memories
+    assert memory.occurred_at == datetime(2026, 3, 3, tzinfo=UTC)
+
+
+def test_in_a_turn_what_happened_on_the_same_day_keeps_its_hour(
+    service_of: Callable[..., Service], clock: MovableClock
+) -> None:
+    clock.now = SAID.replace(tzinfo=UTC)
+    service = service_of("ana", KINMEM_TZ="UTC")
+
+    service.observe("prompt", "s", "t", "This morning my sister Mia moved to Bern.")
+    service.observe("answer", "s", "t", "Good for her!")
+    service.settle()
+
+    (memory,) = service.list_memories().memories
+    assert memory.occurred_at == SAID.replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "day"),
+    [
+        ("two Sundays ago", "2026-02-22"),
+        ("the Friday before last", "2026-02-20"),
+        ("vorletzten Freitag", "2026-02-20"),
+        ("na terça passada", "2026-03-03"),
+        ("New Year's Eve", "2025-12-31"),
+        ("前天", "2026-03-02"),
+    ],
+)
+def test_a_time_is_given_in_words(
+    said: str, day: str, service_of: Callable[..., Service], clock: MovableClock
+) -> None:
+    clock.now = SAID.replace(tzinfo=UTC)
+    service = service_of("ana", KINMEM_TZ="UTC")
+
+    service.memorize("We got engaged", occurred_at=said)
+
+    (memory,) = service.list_memories().memories
+    assert memory.occurred_at == datetime.fromisoformat(day).replace(tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
