@@ -195,6 +195,27 @@ def test_a_full_disk_leaves_no_half_backup(home: Path, monkeypatch: pytest.Monke
     assert [one.name for one in (home / "backups").iterdir()] == [".lock"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
+def test_a_backup_is_synced_before_it_has_its_name_and_its_name_afterwards(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(home, "ana")
+    folder, sync = home / "backups", os.fsync
+    synced: list[tuple[str, int]] = []
+
+    def noted(file: int) -> None:
+        name = Path(f"/proc/self/fd/{file}").readlink().name
+        synced.append((name, len(list(folder.glob("*.zip")))))
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    made = backups_of(home).make().path.name
+
+    (hidden,) = {name for name, _ in synced if made in name}
+    assert hidden != made
+    assert synced.index((hidden, 0)) < synced.index(("backups", 1))
+
+
 def test_every_day_has_one_backup_whoever_makes_it(home: Path, clock: MovableClock) -> None:
     filled(home, "ana")
     backups = [backups_of(home, clock) for _ in range(3)]
