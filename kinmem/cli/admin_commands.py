@@ -13,7 +13,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext, command, kin_names, without_command
+from kinmem.cli.command_context import (
+    CommandContext,
+    command,
+    kin_names,
+    no_such_kin,
+    without_command,
+)
 from kinmem.cli.tables import (
     kin_table,
     setting_rows,
@@ -68,7 +74,11 @@ def token_add(
     scope: take.TokenScope = "write",
 ) -> None:
     """Make a token for a Kin. It is shown once."""
-    token = tokens_of(context.settings()).add(name, note, days, scope)
+    settings = context.settings()
+    known = kin_names(settings)
+    token = tokens_of(settings).add(name, note, days, scope)
+    if name not in known:
+        typer.echo(f"note: {no_such_kin(name, known)}", err=True)
     if not context.json:
         typer.echo("Shown once. Clients send it as: Authorization: Bearer TOKEN", err=True)
     told = {"token": token, "kin": name, "scope": scope}

@@ -275,7 +275,6 @@ def _plan_lines(plan: "Plan") -> "Iterator[Text]":
     yield Text(f"{plan.path.name}, made {plan.manifest.made_at:%Y-%m-%d %H:%M} UTC:", style="bold")
     for name, one in plan.files.items():
         if one.is_empty:
-            yield Text(f"  {name}: as it is now")
             continue
         yield Text(
             f"  {name}: {len(one.added):,} memories come back, {len(one.removed):,} go,"
@@ -286,5 +285,8 @@ def _plan_lines(plan: "Plan") -> "Iterator[Text]":
             if ids:
                 more = f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
                 yield Text(f"    {what}: {', '.join(map(short_id, ids[:SHOWN]))}{more}")
+    if same := [name for name, one in plan.files.items() if one.is_empty]:
+        more = f" and {len(same) - SHOWN:,} more" if len(same) > SHOWN else ""
+        yield Text(f"  as in the backup already: {', '.join(same[:SHOWN])}{more}")
     for name in plan.staying:
         yield Text(f"  {name} stays as it is")

@@ -27,6 +27,7 @@ from kinmem.models import (
     Stored,
 )
 from kinmem.models.places import name_of
+from kinmem.models.turns import chance_in
 from kinmem.text import cut
 
 if TYPE_CHECKING:
@@ -246,8 +247,8 @@ def issues(found: Review, memory: "Service") -> Iterator[RenderableType]:
         for line in _suggested(issue, known):
             yield Text(line, style=QUIET)
     if found.issues:
-        how = "\nkinmem review --apply ISSUE does what is suggested, with --keep MEMORY that one"
-        how += " stays; --refuse ISSUE changes nothing and never asks again."
+        how = "\nAnswer with kinmem review --apply ISSUE, --refuse ISSUE, or --apply ISSUE --keep"
+        how += " MEMORY."
         yield Text(how, style=QUIET)
 
 
@@ -256,10 +257,14 @@ def _suggested(issue: Issue, known: Mapping[str, Memory]) -> Iterator[str]:
     stays = issue.staying(known[id] for id in issue.memory_ids if id in known)
     if issue.type == "contradiction" and issue.suggestion != "keep" and stays:
         yield f"  suggestion: {short_id(stays.id)} stays"
-        return
-    yield f"  suggestion: {SUGGESTED[issue.suggestion]}"
-    if issue.suggested_content:
-        yield f"  so that it says: {one_line(issue.suggested_content)}"
+    elif issue.type == "contradiction" and issue.suggestion == "keep":
+        yield "  suggestion: keep both"
+    else:
+        yield f"  suggestion: {SUGGESTED[issue.suggestion]}"
+        if issue.suggested_content:
+            yield f"  so that it says: {one_line(issue.suggested_content)}"
+    for answer, does in issue.answers.items():
+        yield f"  --{answer.replace('with ', '--')}: {does}"
 
 
 def _settled(done: Settled, memory: "Service") -> Iterator[RenderableType]:
@@ -396,7 +401,9 @@ def _how_sure(link: "Connection") -> str:
     """Return how sure it is that a link holds, or why a person has to decide. A link that a person
     made is certain."""
     if link.undecided is not None:
-        return f" ({'; '.join(filter(None, (ASKED, one_line(link.undecided))))})"
+        chance = chance_in(link.undecided)
+        why = one_line(link.undecided) if chance is None else f"{chance * 100:.0f} % likely"
+        return f" ({'; '.join(filter(None, (ASKED, why)))})"
     if link.is_automatic and link.confidence is not None:
         return f" ({link.confidence:.0%} sure)"
     return ""

@@ -3,9 +3,11 @@ and how a command is declared, as a function whose parameters are options, with 
 
 import inspect
 import logging
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
@@ -43,26 +45,43 @@ class CommandContext:
         """Open the Kin's memory, and close it when the command is done.
 
         Unless `resident`, no model is loaded and no background work is done. Unless the Kin
-        `may_be_new`, a note on stderr says so where it is and others are not, since its name may be
-        mistyped.
+        `may_be_new`, a name that may be mistyped is refused; see _refuse_unknown.
         """
         from kinmem.wiring.open_memory import open_service  # late: 0.5 s, and help needs none
 
         settings = self.settings()
-        known = kin_names(settings)
-        if known and settings.general.kin not in known and not may_be_new:
-            told = f"{settings.general.kin} has no memories of its own yet"
-            typer.echo(f"note: {told}; those who have: {', '.join(known[:NAMED])}", err=True)
+        if not may_be_new:
+            self._refuse_unknown(settings)
         with open_service(settings, resident=resident) as service:
             yield service
+
+    @contextmanager
+    def changing(self, *, resident: bool = True, may_be_new: bool = False) -> "Iterator[Service]":
+        """Open the Kin's memory for a command that changes it, and note what it has changed, so
+        that an undo without a name takes back nothing else; see `last_change`."""
+        with self.memory(resident=resident, may_be_new=may_be_new) as service:
+            first = _latest_write(service) + 1
+            yield service
+            note_change(service, first)
+
+    def _refuse_unknown(self, settings: Settings) -> None:
+        """Raise InvalidInput if the Kin has no memories and its name is nearly that of one who has:
+        looking makes no Kin of a mistyped name. With another name it may read what is shared, and a
+        note on stderr says that it is new."""
+        kin, known = settings.general.kin, kin_names(settings)
+        if not known or kin in known:
+            return
+        told = no_such_kin(kin, known)
+        if near_kins(kin, known):
+            raise InvalidInput(f"{told} kinmem memorize --kin {kin} makes {kin}")
+        typer.echo(f"note: {told}", err=True)
 
     def require_own_file(self) -> None:
         """Raise InvalidInput if the Kin has nothing of its own, since its name may be mistyped."""
         settings = self.settings()
         known = kin_names(settings)
         if settings.general.kin not in known:
-            told = f"; those who have: {', '.join(known[:NAMED])}" if known else ""
-            raise InvalidInput(f"{settings.general.kin} has no memories of its own yet{told}")
+            raise InvalidInput(no_such_kin(settings.general.kin, known))
 
     def tell(self, value: Any, *shown: RenderableType) -> None:
         """Print the answer: the value as JSON, or `shown` for people."""
@@ -74,6 +93,46 @@ class CommandContext:
 
 NAMED = 10
 """Kins that a message names."""
+DIGITS = re.compile(r"\d+")
+ALIKE = 0.75
+"""Likeness of a name from which it may be the one that was meant."""
+FIRST_CHANGE, LAST_CHANGE = "first write of a command", "last write of a command"
+"""Marks: of the last command that was to change something. It changed nothing if the first is
+higher."""
+
+
+def near_kins(kin: str, known: Sequence[str]) -> list[str]:
+    """Return the names that may have been meant. Another number is another Kin: dev1, dev2."""
+    letters = DIGITS.sub("", kin)
+    return [
+        name
+        for name in get_close_matches(kin, known, cutoff=ALIKE)
+        if DIGITS.sub("", name) != letters
+    ]
+
+
+def no_such_kin(kin: str, known: Sequence[str]) -> str:
+    """Say that a Kin has nothing of its own, and which was meant, else which there are."""
+    told = f"{kin} has no memories of its own yet"
+    if near := near_kins(kin, known):
+        return f"{told}; did you mean {' or '.join(near)}?"
+    return f"{told}; those who have: {', '.join(known[:NAMED])}" if known else told
+
+
+def _latest_write(service: "Service") -> int:
+    return max((line.write for line in service.store.past.writes(1)), default=0)
+
+
+def note_change(service: "Service", first: int = 1) -> None:
+    """Note that a command has made the writes from `first` on."""
+    service.store.jobs.set_mark(FIRST_CHANGE, first)
+    service.store.jobs.set_mark(LAST_CHANGE, _latest_write(service))
+
+
+def last_change(service: "Service") -> tuple[int, int]:
+    """Return the first and the last write that an undo without a name may take back."""
+    jobs = service.store.jobs
+    return jobs.mark(FIRST_CHANGE), jobs.mark(LAST_CHANGE)
 
 
 def kin_names(settings: Settings) -> list[str]:

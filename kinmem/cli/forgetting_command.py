@@ -37,7 +37,7 @@ CALLED = {
 
 def forget_about(context: CommandContext, name: str, *, yes: bool, dry_run: bool) -> None:
     """Show what is about a name, ask, erase it, and report what is left."""
-    with context.memory() as memory:
+    with context.changing() as memory:
         found = memory.forget_about(name)
         if dry_run or found.is_empty:
             context.tell(_plan(found), *_plan_cards(found, memory))

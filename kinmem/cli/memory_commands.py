@@ -14,13 +14,20 @@ from rich.text import Text
 from kinmem.cli import details
 from kinmem.cli import options as take
 from kinmem.cli.cards import connected, forgotten, memory_card, still_said, what_became
-from kinmem.cli.command_context import CommandContext, command, full_id
+from kinmem.cli.command_context import (
+    CommandContext,
+    command,
+    full_id,
+    last_change,
+    note_change,
+)
 from kinmem.cli.forgetting_command import forget_about, scrub_secrets
 from kinmem.cli.terminal import Refused, exit_code, one_line, progress_bar, say
 from kinmem.documents.document import Given, files_of, from_file
 from kinmem.errors import InvalidInput
 from kinmem.models import Memory, Progress
 from kinmem.store.history import batch_name
+from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem.service import Service
@@ -43,7 +50,7 @@ def memorize(
 ) -> None:
     """Store a memory. What is known already is not stored twice."""
     content = _typed(text)
-    with context.memory(may_be_new=True) as memory:
+    with context.changing(may_be_new=True) as memory:
         stored = memory.memorize(
             content, idempotency_key=key, speaker=speaker, trusted=trust, **details
         )
@@ -98,7 +105,7 @@ def forget(
         return
     if dry_run:
         raise typer.BadParameter("--dry-run goes with --about")
-    with context.memory(resident=False) as memory:
+    with context.changing(resident=False) as memory:
         id = full_id(memory, memory_id or "")
         if erase and not yes and sys.stdin.isatty():
             said = one_line(memory.store.get(id).content)
@@ -169,7 +176,7 @@ def _update_of(
 def _change(
     context: CommandContext, typed: str, change: "Callable[[Service, str], Memory]"
 ) -> None:
-    with context.memory() as memory:
+    with context.changing() as memory:
         changed = change(memory, full_id(memory, typed))
         if context.json:
             from kinmem.mcp.tool_answers import Memory, as_json  # late: 50 ms
@@ -240,11 +247,36 @@ def undo(
 ) -> None:
     """Take back changes: the last one, or a write, a batch, or the last change of a memory."""
     with context.memory() as memory:
+        if what is None and last == 1 and not dry_run:
+            _ask_before_other_changes(memory)
         done = memory.undo(_meant(memory, what), last=last, cascade=cascade, dry_run=dry_run)
+        if done.batch:
+            note_change(memory)
         if context.json:
             context.tell(details.undone_row(done))
         else:
             say(*details.undone_cards(done))
+
+
+def _ask_before_other_changes(memory: "Service") -> None:
+    """Raise InvalidInput, or ask a person, if the last change was not made by the last command."""
+    planned, (first, last) = memory.undo(dry_run=True), last_change(memory)
+    newest = max(planned.writes, default=0)
+    if first <= newest <= last:
+        return
+    by = "the last change was not made by a command"
+    if newest <= last:
+        by = "the last command changed nothing that can be undone"
+    if sys.stdin.isatty():
+        say(*details.undone_cards(planned))
+        typer.confirm(f"{by}. Take this back all the same?", abort=True, err=True)
+        return
+    texts = [f"{planned.became[id]}: {one_line(text)}" for id, text in planned.texts.items()]
+    raise InvalidInput(f"{by}; kinmem undo {newest} takes back ({cut('; '.join(texts), TOLD)})")
+
+
+# Characters of what an undo would do that a refusal tells.
+TOLD = 300
 
 
 def _meant(memory: "Service", what: str | None) -> int | str | None:
@@ -297,7 +329,7 @@ def add(
         "importance": importance,
         "trusted": trusted,
     }
-    with context.memory(may_be_new=True) as memory, progress_bar() as progress:
+    with context.changing(may_be_new=True) as memory, progress_bar() as progress:
         told = list(
             _added(memory, list(_files_meant(files, recursive, title)), fields, batch, progress)
         )

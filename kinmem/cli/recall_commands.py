@@ -150,7 +150,7 @@ def review(
 ) -> None:
     """Find contradictions, duplicates and outdated memories. Changes only what --apply or --refuse
     names."""
-    with context.memory() as memory:
+    with context.changing() if apply else context.memory() as memory:
         with progress_bar() as progress:
             found = memory.review_memories(
                 subject=subject,
@@ -163,7 +163,7 @@ def review(
         if context.json:
             from kinmem.mcp.tool_answers import Reviewed, as_json  # late: 50 ms
 
-            context.tell(as_json(Reviewed.of(found)))
+            context.tell(as_json(Reviewed.of(found, memory)))
         else:
             say(*issues(found, memory))
     if found.degraded:  # only what rules find was shown

@@ -81,7 +81,8 @@ def import_(
         return
     if delete_missing:
         raise typer.BadParameter("it is for Markdown pages", param_hint="--delete-missing")
-    with context.memory(resident=False, may_be_new=not dry_run) as memory:
+    opened = context.memory if dry_run else context.changing
+    with opened(resident=False, may_be_new=not dry_run) as memory:
         if dry_run or not yes:
             with progress_bar() as progress:
                 plan = memory.import_(
@@ -127,7 +128,8 @@ def _import_pages(
     from kinmem.cli.terminal import progress_bar
     from kinmem.cli.transfer_commands import pages_cards, pages_row
 
-    with context.memory(may_be_new=not dry_run) as memory:
+    opened = context.memory if dry_run else context.changing
+    with opened(may_be_new=not dry_run) as memory:
         plan = memory.import_pages(path, dry_run=True)
         if dry_run:
             context.tell(pages_row(plan), *pages_cards(plan, delete_missing=delete_missing))

@@ -154,6 +154,10 @@ KINDS = {
 BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
 
+# What becomes of the other items of a batch.
+NONE_STORED = "none of the items was stored"
+
+
 def in_short(error: ValidationError, names: Sequence[str], shape: Any = None) -> str:
     """Describe what is wrong in one sentence that repeats no values.
 
@@ -171,6 +175,13 @@ def in_short(error: ValidationError, names: Sequence[str], shape: Any = None) ->
         and not (problem["type"] == "too_short" and problem["loc"] in inside)
     ]
     return "; ".join(sentences[:MOST_TOLD])
+
+
+def call_in_short(error: ValidationError, names: Sequence[str], shape: Any) -> str:
+    """Describe the same of a call, and what becomes of the other items of a batch."""
+    is_of_item = any(one["loc"][:1] == ("items",) and len(one["loc"]) > 1 for one in error.errors())
+    told = in_short(error, names, shape)
+    return f"{told}; {NONE_STORED}" if is_of_item else told
 
 
 def nearest(word: str, names: Iterable[str], value: Any = None) -> str | None:

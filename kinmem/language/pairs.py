@@ -60,6 +60,15 @@ class Pair:
         return not _content(self.known).isdisjoint(_content(self.new))
 
     @property
+    def known_says_more(self) -> bool:
+        """Whether the known one has a clause besides what the new one is about: one that shares no
+        word with it. If none shares any, one of them is what the new one is about."""
+        about = {word for clause in reading(self.new).clauses for word in clause.content}
+        clauses = [clause for clause in reading(self.known).clauses if clause.content]
+        apart = sum(clause.content.isdisjoint(about) for clause in clauses)
+        return apart > (apart == len(clauses))
+
+    @property
     def veto(self) -> str | None:
         """Why the new one must not end the known one; None: nothing forbids it."""
         return veto(self.known, self.new)

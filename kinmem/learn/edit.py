@@ -10,7 +10,7 @@ from kinmem.learn.compare import Compare
 from kinmem.learn.drafting import TRUST
 from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Skip
 from kinmem.llm.base import Embedder
-from kinmem.llm.relating import SURE, chance_in
+from kinmem.llm.relating import SURE
 from kinmem.models import LIVE, TOLD_AT, Chunks, ConflictMode, Memory, State
 from kinmem.models.turns import Batch, Conflict
 from kinmem.store.base import REVIEW, Store
@@ -192,7 +192,7 @@ class Correction:
             one
             for one in self._conflicts(memory, near or ())
             if one.older not in doubtful and not self._were_kept(memory, one.older)
-            if one.older not in settles or _is_plain(one.reason)
+            if one.older not in settles or _is_plain(one.chance)
         ]
         fresh = {one.older for one in conflicts}
         settled = {one.id: "open" for one in back if one.status != "open"}
@@ -291,8 +291,7 @@ class Correction:
         return [Conflict(memory.id, one.id, kind, self._mode, why) for one, kind, why in against]
 
 
-def _is_plain(reason: str) -> bool:
+def _is_plain(chance: float | None) -> bool:
     """Return whether two memories surely cannot both be so. Somebody who has corrected the one
     because of the other is asked again only then."""
-    chance = chance_in(reason)
     return chance is None or chance >= SURE

@@ -7,7 +7,6 @@ is never ended.
 """
 
 import logging
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -71,8 +70,6 @@ PATIENCE = 5.0
 MADE_BY: EntityType = "organization"
 # Characters. The judge reads about this much of a pair, and a longer text says many things.
 LONGEST = 400
-# How a reason names the chance that the judge gives.
-CHANCE = re.compile(r"\((\d\.\d\d)\)")
 
 
 class Change(NamedTuple):
@@ -211,12 +208,6 @@ def _type_of(name: Sequence[str], named: Sequence[Entity]) -> EntityType | None:
     known = (one for one in named if not {*name}.isdisjoint(words(one.name)))
     types = {MADE_BY if one.type == "product" else one.type for one in known}
     return types.pop() if len(types) == 1 and "other" not in types else None
-
-
-def chance_in(reason: str) -> float | None:
-    """Return the chance that a reason of a Clash names; None if the form of the texts gave it."""
-    found = CHANCE.search(reason)
-    return None if found is None else float(found[1])
 
 
 def log_odds(chance: float) -> float:

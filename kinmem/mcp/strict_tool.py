@@ -27,7 +27,7 @@ from typing_extensions import get_type_hints
 
 from kinmem.conversation.sanitize import inert
 from kinmem.errors import InvalidInput, KinmemError
-from kinmem.http.refusals import in_short, object_in
+from kinmem.http.refusals import call_in_short, object_in
 from kinmem.mcp.calls import current_call
 from kinmem.mcp.tool_answers import Answer
 
@@ -94,7 +94,7 @@ class StrictTool(Tool):
             checked = model.model_validate(given)
         except ValidationError as error:
             raise InvalidInput(
-                in_short(error, list(self.parameters["properties"]), model)
+                call_in_short(error, list(self.parameters["properties"]), model)
             ) from None
         return {name: getattr(checked, name) for name in checked.model_fields_set}
 

@@ -24,6 +24,8 @@ LINKED_CHARACTERS = 80
 MOST_LINKED = 20
 # Characters of a memory that list_memories shows; kinmem://memories/{id} shows all of it.
 LISTED_CHARACTERS = 2000
+# Characters of a memory that review_memories shows.
+REVIEWED_CHARACTERS = 600
 # Most characters of a document that kinmem://memories/{id} shows whole; of a longer one its chunks
 # can be read.
 FULL_CHARACTERS = 64 * 1024
@@ -390,9 +392,13 @@ class Issue(Wire):
     id: Annotated[str, Field(description="for apply and refuse")]
     type: str
     memory_ids: list[str]
+    texts: Annotated[
+        dict[str, str] | None, Field(description="by memory id, the earlier first")
+    ] = None
     description: str
     suggestion: str
     suggested_content: str | None = None
+    answers: Annotated[dict[str, str], Field(description="what each would do")]
 
 
 class SettledIssue(Wire):
@@ -413,15 +419,23 @@ class Reviewed(Wire):
     ] = None
 
     @classmethod
-    def of(cls, review: "models.Review") -> Self:
+    def of(cls, review: "models.Review", service: "Service") -> Self:
+        known = service.store.memories({id for one in review.issues for id in one.memory_ids})
+        texts = {
+            id: cut(memory.content, REVIEWED_CHARACTERS)
+            for id, memory in known.items()
+            if not (memory.is_held or memory.holds_back)
+        }
         issues = [
             Issue(
                 id=issue.id,
                 type=issue.type,
                 memory_ids=list(issue.memory_ids),
+                texts={id: texts[id] for id in issue.memory_ids if id in texts} or None,
                 description=issue.description,
                 suggestion=issue.suggestion,
                 suggested_content=issue.suggested_content,
+                answers=dict(issue.answers),
             )
             for issue in review.issues
         ]

@@ -256,7 +256,7 @@ def review_memories(
         releases=False,
         progress=call.progress(),
     )
-    return Reviewed.of(review)
+    return Reviewed.of(review, call.service)
 
 
 def observe(

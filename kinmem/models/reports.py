@@ -77,6 +77,29 @@ IssueKind = Literal["contradiction", "quarantined", "duplicate", "expired", "sta
 Suggestion = Literal["delete", "merge", "update", "keep", "release"]
 
 
+# What applying an issue does, by its suggestion, or by its type and suggestion.
+APPLIED: Mapping[str | tuple[str, str], str] = {
+    "delete": "it goes into the bin",
+    ("duplicate", "delete"): "what is superfluous goes into the bin",
+    "merge": "one memory with the suggested text stands for all",
+    "update": "the memory gets the suggested text",
+    "keep": "everything stays as it is, and this is not asked again",
+    "release": "it is in use again",
+    ("contradiction", "update"): "the later memory stays; the earlier one is ended, all of it, and"
+    " only answers questions about the past. Can be undone",
+    ("contradiction", "delete"): "the later memory stays; the earlier one is ended, all of it, and"
+    " only answers questions about the past. Can be undone",
+    ("contradiction", "keep"): "both stay, neither is in doubt, and this is not asked again",
+}
+UNWRITTEN = "nothing, since nobody knows the new text: write it with update_memory"
+CUT = "the later memory stays; the earlier one keeps only what it says besides. Can be undone"
+REFUSED = {
+    True: "all stay as they are, none is in doubt, and this is not asked again",
+    False: "it stays as it is, and this is not asked again",
+}
+KEPT = "the memory that keep names stays; the other one is ended, all of it"
+
+
 @dataclass(frozen=True, slots=True)
 class Issue:
     """Something that a review found worth a look. Finding it changes nothing."""
@@ -94,6 +117,20 @@ class Issue:
     words."""
     details: Mapping[str, str | int] = field(default_factory=dict)
     """What the description names beside the memories: a word, a count, a date."""
+
+    @property
+    def answers(self) -> Mapping[str, str]:
+        """What each answer to it does, by how the tools name the answer."""
+        several = len(self.memory_ids) > 1
+        done = APPLIED.get((self.type, self.suggestion)) or APPLIED[self.suggestion]
+        if self.type == "contradiction" and "stays" in self.details:
+            done = CUT
+        elif self.suggestion == "update" and self.suggested_content is None:
+            done = UNWRITTEN
+        answers = {"apply": done, "refuse": REFUSED[several]}
+        if several and self.type == "contradiction":
+            answers["apply with keep"] = KEPT
+        return answers
 
     def staying(self, memories: Iterable[Memory]) -> Memory | None:
         """Return the memory that stays as it is if a contradiction is settled as suggested; None if

@@ -1,5 +1,6 @@
 """The data types of conversations: messages, sessions, summaries, and what was made of them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -148,6 +149,16 @@ class Change:
     """What was extracted from new content; None: not extracted yet."""
 
 
+# How the reason of a conflict names the chance that the judge gives (llm/relating.py).
+CHANCE = re.compile(r"\((\d\.\d\d)\)")
+
+
+def chance_in(reason: str) -> float | None:
+    """Return the chance that a reason names."""
+    found = CHANCE.search(reason)
+    return None if found is None else float(found[1])
+
+
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """Two memories that cannot both hold now."""
@@ -164,6 +175,12 @@ class Conflict:
     """edited: the older one was given another text since, and so has the last word."""
     at: datetime | None = None
     id: int = 0
+
+    @property
+    def chance(self) -> float | None:
+        """How likely it is that they cannot both hold, as the judge has found; None if the form of
+        the texts tells it."""
+        return chance_in(self.reason)
 
     def other(self, id: str) -> str:
         """Return the memory that is not `id`."""

@@ -281,25 +281,30 @@ class Summaries(Protocol):
         ...
 
 
+# As how likely a conflict counts that the form of the texts tells.
+BY_FORM = 0.8
+
+
 def newer_of(
     store: Memories, conflicts: Iterable[Conflict], ids: Collection[str]
 ) -> dict[str, Memory]:
-    """Return by id of a memory the latest live one that may have superseded it, in one of the open
-    conflicts.
+    """Return by id of a memory the live one that most likely has superseded it, in one of the open
+    conflicts; of several as likely ones the latest.
 
     No entry if the user keeps what exists (KINMEM_CONFLICT_MODE), or if the conflict was settled.
     """
     open_ones = [one for one in conflicts if one.older in ids and one.mode != "keep_existing"]
     found = store.memories({one.newer for one in open_ones}) if open_ones else {}
-    newer: dict[str, Memory] = {}
+    newer: dict[str, tuple[tuple[float, datetime, str], Memory]] = {}
     for one in open_ones:
         memory = found.get(one.newer)
         if memory is None or memory.state not in LIVE:
             continue
-        known = newer.get(one.older)
-        if known is None or (known.holds_since, known.id) < (memory.holds_since, memory.id):
-            newer[one.older] = memory
-    return newer
+        likely = BY_FORM if one.chance is None else one.chance
+        rank = likely, memory.holds_since, memory.id
+        if one.older not in newer or newer[one.older][0] < rank:
+            newer[one.older] = rank, memory
+    return {id: memory for id, (_, memory) in newer.items()}
 
 
 def fitting_ids(store: Memories, filters: Filters, ids: Collection[str]) -> set[str]:

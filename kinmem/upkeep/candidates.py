@@ -27,6 +27,7 @@ from kinmem.llm.relating import ALIKE, UNCHANGED, Relating, weighed
 from kinmem.models import Filters, Issue, Memory, Progress, Scope
 from kinmem.models.places import compare_places
 from kinmem.models.reports import issue_of
+from kinmem.models.turns import chance_in
 from kinmem.store.base import Store
 from kinmem.upkeep.groups import LARGEST, Apart, Found, Group, Groups
 
@@ -320,11 +321,8 @@ def _contradiction(
         changed = changes(near, message, relating)[0] or UNCHANGED
         found = weighed(found, relation, *texts, relating.of_one_kind(*texts), changed)
     if found is not None:
-        said = "cannot both be so now; the later one may have replaced the earlier"
-        finding = "replaced" if found.clear else "unsure"
-        if not found.clear:
-            said = f"may not both be so ({found.reason}); which one holds?"
-        yield which_holds((earlier, later), said, relating, finding)
+        reason = None if found.clear else found.reason
+        yield which_holds((earlier, later), relating, reason)
 
 
 # Characters of a memory that the model sees.
@@ -344,28 +342,83 @@ def remainder(
     parts = [] if memory.is_document else sentences(memory.content)
     if len(parts) < 2:
         return None
-    pairs = [(kept.content, part) if is_later else (part, kept.content) for part in parts]
-    shares = [Pair(*pair).shares_words for pair in pairs]
-    if None in (relations := relating(pairs)):
-        goes = shares if any(shares) else [True] * len(parts)
-    else:
-        chances = [one.replaces + one.contradicts for one in relations if one is not None]
-        most = max(chances)
-        goes = [
-            chance == most or (chance >= GIVES_WAY and shared)
-            for chance, shared in zip(chances, shares, strict=True)
-        ]
+    goes = _gives_way(parts, kept, relating, is_later=is_later)
     rest = "".join(part for part, is_gone in zip(parts, goes, strict=True) if not is_gone)
     return rest.strip() or None
 
 
-def which_holds(
-    pair: Sequence[Memory], description: str, relating: Relating, finding: str
-) -> Issue:
-    """Return a contradiction of two memories, the earlier first, with what remains of that one."""
+def _gives_way(
+    parts: Sequence[str], kept: Memory, relating: Relating, *, is_later: bool
+) -> Sequence[bool]:
+    """Return of each sentence whether the memory that stays excludes it."""
+    pairs = [(kept.content, part) if is_later else (part, kept.content) for part in parts]
+    shares = [Pair(*pair).shares_words for pair in pairs]
+    if None in (relations := relating(pairs)):
+        return shares if any(shares) else [True] * len(parts)
+    chances = [one.replaces + one.contradicts for one in relations if one is not None]
+    most = max(chances)
+    return [
+        chance == most or (chance >= GIVES_WAY and shared)
+        for chance, shared in zip(chances, shares, strict=True)
+    ]
+
+
+def loses_more(earlier: Memory, later: Memory, relating: Relating) -> bool:
+    """Return whether more would be lost than what the later memory is about, if it took the place
+    of the earlier: "from Nantes, has our spare key and is allergic to cats" beside "moved to
+    Hamburg". Whole sentences can be kept by themselves (see remainder), parts of one cannot."""
+    if earlier.is_document:
+        return False
+    parts = sentences(earlier.content)
+    goes = _gives_way(parts, later, relating, is_later=False) if len(parts) > 1 else [True]
+    return any(
+        is_gone and Pair(part, later.content).known_says_more
+        for part, is_gone in zip(parts, goes, strict=True)
+    )
+
+
+def which_holds(pair: Sequence[Memory], relating: Relating, reason: str | None) -> Issue:
+    """Return a contradiction of two memories, the earlier first, with what remains of that one.
+
+    `reason` is why nobody has decided it; None if the later one clearly replaces the earlier.
+    """
     earlier, later = pair
-    stays: dict[str, str] = {}
+    description, finding, details = in_doubt(reason)
+    if loses_more(earlier, later, relating):
+        return issue_of(
+            "contradiction",
+            pair,
+            f"{description} {SAYS_MORE}",
+            "keep",
+            None,
+            finding,
+            **details,
+            more=1,
+        )
     if rest := remainder(earlier, later, relating):
-        stays["stays"] = rest[:SHOWN]
+        details["stays"] = rest[:SHOWN]
         description += f' If the later one holds, this stays of the earlier: "{rest[:SHOWN]}"'
-    return issue_of("contradiction", pair, description, "update", later.content, finding, **stays)
+    return issue_of("contradiction", pair, description, "update", later.content, finding, **details)
+
+
+SAYS_MORE = (
+    "The earlier one says more than the later one is about, and that would be lost with it: so keep"
+    " both, or write down what is still so of the earlier one."
+)
+# Of the reasons for which nobody has decided, those that a person should know.
+TELLING = ("; the other one is", "; one is", "; one ends", "; said by")
+
+
+def in_doubt(reason: str | None) -> tuple[str, str, dict[str, str | int]]:
+    """Return in words what may have changed and how likely that is, as a code, and its details."""
+    if reason is None:
+        said = "The later one seems to have replaced the earlier: both cannot be so now."
+        return said, "replaced", {}
+    said = "The later one may have replaced the earlier"
+    chance = chance_in(reason)
+    why = next((reason[reason.index(one) + 2 :] for one in TELLING if one in reason), None)
+    because = "" if why is None else f" It was not decided by itself: {why}."
+    if chance is None:
+        return f"{said}: {reason.partition(';')[0]}.{because}", "conflict", {}
+    percent = round(100 * chance)
+    return f"{said} ({percent} % likely).{because}", "likely", {"percent": percent}

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator
 
 from kinmem.clock import age_in_words
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language import unproved
+from kinmem.language import Pair, unproved
 from kinmem.learn.occasion import in_turn
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.prompts import render, today
@@ -35,7 +35,7 @@ from kinmem.models.reports import Suggestion, issue_of, refusal
 from kinmem.models.retention import Fading, retention
 from kinmem.store.base import REVIEW, Decisions, Store
 from kinmem.text import clean, count_content_words, folded
-from kinmem.upkeep.candidates import SHOWN, pairs, which_holds
+from kinmem.upkeep.candidates import SAYS_MORE, SHOWN, pairs, which_holds
 from kinmem.validation import checked_content
 
 # More would keep the caller waiting for minutes; the summary says so if the limit was reached.
@@ -158,14 +158,7 @@ def _open_conflicts(
         pair = [memories[id] for id in (conflict.older, conflict.newer) if id in memories]
         if len(pair) == 2 and all(memory.state in LIVE for memory in pair) and _fits(pair, filters):
             known |= {memory.id: memory for memory in pair}
-            description = f"{_told_once(conflict.reason)}; which one holds?"
-            yield which_holds(pair, description, relating, "conflict")
-
-
-def _told_once(reason: str) -> str:
-    """That they contradict each other, and why, where the reason does not begin with it."""
-    verdict = "cannot both be so"
-    return reason if reason.startswith(verdict) else f"{verdict} ({reason})"
+            yield which_holds(pair, relating, conflict.reason)
 
 
 def _fits(pair: Sequence[Memory], filters: Filters) -> bool:
@@ -363,6 +356,8 @@ def _issue(
     content = _content(finding.content if finding else None, kind, memories)
     if kind == "contradiction" and content is None:
         content = memories[-1].content
+        if any(Pair(one.content, content).known_says_more for one in memories[:-1]):
+            said, suggestion = f"{said} ({SAYS_MORE})", "keep"
     elif kind == "stale" and suggestion == "update" and content is None:
         suggestion = "keep"  # only a hint: its new wording is unknown
     elif kind == "duplicate" and content is None:

@@ -203,7 +203,7 @@ def test_a_conflict_that_is_open_is_told_as_a_question(
     older = memorized("I work as a nurse at the hospital.")
     newer = memorized("I quit the hospital yesterday.")
     (issue,) = kinmem("review", "--json").json["issues"]
-    chance = re.search(r"\(0\.\d\d\)", issue["description"])
+    chance = re.search(r"\d+ % likely", issue["description"])
     assert chance is not None
 
     shown = kinmem("show", older)

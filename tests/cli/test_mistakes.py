@@ -178,3 +178,27 @@ def test_a_narrow_terminal_shows_what_a_memory_says(
     monkeypatch.setattr("kinmem.cli.terminal.UNLIMITED", 40)
 
     assert "\n  Clara keeps bees in Lyon" in kinmem("list").out
+
+
+@pytest.mark.parametrize(
+    "words", [["list"], ["recall", "pony"], ["stats"], ["history"], ["review"], ["timeline"]]
+)
+def test_looking_at_a_mistyped_kin_makes_none_and_names_the_one_that_was_meant(
+    kinmem, memorized, words
+):
+    memorized("Ana has a pony", "--kin", "tomas")
+
+    ran = kinmem("--kin", "tomsa", *words)
+
+    assert ran.code == 3
+    assert "tomsa has no memories of its own yet; did you mean tomas?" in ran.err
+    assert "tomsa" not in kinmem("kin", "list").out
+
+
+def test_a_token_for_a_kin_that_is_new_says_so(kinmem, memorized):
+    memorized("Ana has a pony", "--kin", "tomas")
+
+    made = kinmem("token", "add", "tomsa")
+
+    assert made.code == 0
+    assert "tomsa has no memories of its own yet; did you mean tomas?" in made.err

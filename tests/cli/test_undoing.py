@@ -204,3 +204,33 @@ def test_numbers_that_cannot_be_meant_change_nothing(
     assert refused.code == code
     assert refused.err and "Traceback" not in refused.err
     assert kinmem("show", id, "--json").json["state"] == "active"
+
+
+@pytest.mark.parametrize("did", ["nothing new", "erased"])
+def test_undo_takes_back_nothing_else_after_a_command_that_it_cannot_take_back(
+    kinmem: Kinmem, memorized: Memorized, did: str
+) -> None:
+    boiler = memorized("The boiler pressure must be 1.5 bar")
+    gone = memorized("Okafor has the keys")
+    if did == "erased":
+        kinmem("forget", gone, "--erase", "--yes")
+    else:
+        kinmem("memorize", "Okafor has the keys")
+
+    asked = kinmem("undo")
+
+    assert asked.code == 3
+    assert "changed nothing that can be undone; kinmem undo " in asked.err
+    assert ("boiler" if did == "erased" else "Okafor") in asked.err
+    assert kinmem("show", boiler, "--json").json["state"] == "active"
+    named = asked.err.partition("kinmem undo ")[2].split()[0]
+    assert kinmem("undo", named).code == 0
+
+
+def test_undo_after_undo_takes_back_the_change_before(kinmem: Kinmem, memorized: Memorized) -> None:
+    first, second = memorized("The shed is green"), memorized("The gate is 3 m wide")
+
+    assert (kinmem("undo").code, kinmem("undo").code) == (0, 0)
+
+    states = [kinmem("show", id, "--json").json["state"] for id in (first, second)]
+    assert states == ["deleted", "deleted"]

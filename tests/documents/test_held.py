@@ -115,7 +115,7 @@ def test_a_review_tells_what_is_held_back_without_repeating_it(
     (issue,) = [one for one in found.issues if one.type == "quarantined"]
     assert (issue.memory_ids, issue.suggestion) == ((harbour,), "keep")
     assert "one chunk of it reads like an instruction" in issue.description
-    assert "evil" not in str(as_json(Reviewed.of(found)))
+    assert "evil" not in str(as_json(Reviewed.of(found, service)))
 
 
 def test_what_is_held_back_may_stay_so(service: Service, harbour: str) -> None:

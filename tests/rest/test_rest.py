@@ -408,3 +408,21 @@ def test_who_waits_for_background_work_keeps_no_thread() -> None:
 def test_it_settles(api: Api) -> None:
     api.memory("the gutter of the shed leaks")
     assert api.settle()
+
+
+def test_a_time_that_is_none_is_named_as_rest_names_it(api: Api) -> None:
+    answer = api("POST", "/memories", {"content": "we met", "occurred_at": "sometime"})
+
+    assert answer.status_code == 422
+    assert "occurred_at" in answer.text and "occurredAt" not in answer.text
+
+
+def test_a_batch_with_a_field_that_there_is_not_stores_nothing_and_says_so(api: Api) -> None:
+    items = [{"content": "the pond is 3 m deep"}, {"content": "the well is dry", "importence": 3}]
+
+    answer = api("POST", "/memories/batch", {"items": items})
+
+    assert answer.status_code == 400
+    assert "none of the items was stored" in answer.text
+    known = api("GET", "/memories?limit=200").json()["memories"]
+    assert "the pond is 3 m deep" not in [one["content"] for one in known]

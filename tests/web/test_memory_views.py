@@ -298,3 +298,16 @@ def test_differences_are_told_word_by_word() -> None:
     before = {"content_hash": "a", "pinned": False}
     event = Event(1, datetime.now(UTC), "ana", "x", "updated", before, {"pinned": True})
     assert [(one.field, one.before, one.after) for one in changes(event)] == [("pinned", "0", "1")]
+
+
+def test_the_list_marks_what_may_be_out_of_date_and_the_form_has_the_date(site: Site) -> None:
+    old = stored(site, "I work as a nurse at the hospital.", occurred_at="2026-02-03")
+    new = stored(site, "I quit the hospital yesterday.")
+    with site.client() as client:
+        listed = client.get("/memories").text
+        asked = client.get("/review").text
+        form = client.get(f"/memory/{old}/edit").text
+
+    assert f'<a href="/memory/{new}">A newer memory may have replaced this one.</a>' in listed
+    assert "The later one may have replaced the earlier (" in asked and " % likely)." in asked
+    assert 'name="occurred_at" value="2026-02-03"' in form

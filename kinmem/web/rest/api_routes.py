@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from kinmem.conversation.sanitize import inert_values
-from kinmem.errors import KinmemError, TooLarge, VersionConflict
+from kinmem.errors import InvalidInput, KinmemError, TooLarge, VersionConflict
 from kinmem.http.lanes import Lane, Lanes, ServiceFor
 from kinmem.http.refusals import forbidden, refusal, refusal_of
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
@@ -168,7 +168,16 @@ def _without_text(error: BaseException) -> str:
     return "\n  ".join((type(error).__name__, *places))
 
 
+# Names as the tools have them, and as REST has them.
+TOOL_NAMES = {"occurredAt": "occurred_at", "sourceContext": "source_context"}
+
+
 def _failed(error: KinmemError, request: Request) -> Response:
+    if isinstance(error, InvalidInput) and error.args and isinstance(error.args[0], str):
+        told = error.args[0]
+        for name, here in TOOL_NAMES.items():
+            told = told.replace(name, here)
+        error.args = (told, *error.args[1:])
     if isinstance(error, VersionConflict) and "if-match" in request.headers:
         return refusal(412, error.code, str(error))
     if isinstance(error, NotJson):

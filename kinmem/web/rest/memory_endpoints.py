@@ -111,8 +111,9 @@ class Outcomes:
 
 @memories("POST", "/memories/batch", "write", takes_key=True, body_bytes=TEXT_BYTES)
 def memorize_many(call: Call, asked: Batch) -> Outcomes:
-    """Store up to 100 memories. An item that cannot be stored is refused; the others are stored. If
-    the server still works on them (code deadline), the same request again waits for its end."""
+    """Store up to 100 memories. An item that may not be stored (a secret, an empty text) is refused
+    alone. If an item has an unknown field or a value out of range, nothing is stored. If the server
+    still works on them (code deadline), the same request again waits for its end."""
     what = ("memorize_many", call.key, asked.digest)
     return answered(under_way.result(call.service, what, lambda _: _all_stored(call, asked)))
 

@@ -23,7 +23,7 @@ from starlette.requests import Request
 
 from kinmem.conversation.sanitize import disarmed
 from kinmem.errors import InvalidInput, TooLarge
-from kinmem.http.refusals import in_short
+from kinmem.http.refusals import call_in_short
 from kinmem.models import Memory
 from kinmem.models.draft import client_name
 from kinmem.web.rest.declaration import Asked, Endpoint
@@ -72,7 +72,7 @@ def asked_for(request: Request, endpoint: Endpoint, body: bytes) -> Asked | None
             return model.model_validate_json(body, strict=True)
         return model.model_validate(_query(request, model))
     except ValidationError as error:
-        raise Malformed(in_short(error, list(model.model_fields), model)) from None
+        raise Malformed(call_in_short(error, list(model.model_fields), model)) from None
 
 
 def _refuse_repeated_names(body: bytes) -> None:

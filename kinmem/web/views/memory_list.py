@@ -4,6 +4,7 @@ be taken back one by one, with the form in which one is edited."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -92,7 +93,9 @@ def _latest(service: Service, id: str) -> int:
     return events[0].write if events else 0
 
 
-FIELDS = ("content", "subject", "category", "importance", "tags", "expires", "place")
+FIELDS = (
+    *("content", "subject", "category", "importance", "tags", "occurred_at", "expires", "place"),
+)
 # Before the name of a field: what it held when the form was opened.
 OPENED = "opened-"
 
@@ -162,17 +165,21 @@ def _form(
 
 def _shown(asked: Asked, memory: Memory) -> dict[str, str]:
     """Return what the form holds at first."""
-    expires = memory.expires_at
     shown = {
         "subject": memory.subject or "",
         "category": memory.category,
         "importance": "" if memory.importance is None else f"{memory.importance:g}",
         "tags": ", ".join(memory.manual_tags),
-        "expires": f"{expires.astimezone(asked.zone):%Y-%m-%dT%H:%M}" if expires else "",
+        "occurred_at": _moment(memory.occurred_at, asked.zone).removesuffix("T00:00"),
+        "expires": _moment(memory.expires_at, asked.zone),
         "place": memory.place or "",
     }
     text = {} if memory.is_document else {"content": memory.content}
     return {name: _one_ending(visible(value)) for name, value in {**text, **shown}.items()}
+
+
+def _moment(at: datetime | None, zone: tzinfo) -> str:
+    return "" if at is None else f"{at.astimezone(zone):%Y-%m-%dT%H:%M}"
 
 
 def _typed(asked: Asked, name: str) -> str:
@@ -231,6 +238,7 @@ def show(asked: Asked) -> Answer:
         "memories.html",
         {
             "memories": listed.memories,
+            "newer": asked.service.newer(*(one.id for one in listed.memories)),
             "next_cursor": listed.next_cursor,
             "is_first": cursor is None,
             "filters": filters,

@@ -38,7 +38,12 @@ class Decision:
     @property
     def is_choice(self) -> bool:
         """Whether one of several memories stays."""
-        return len(self.memories) > 1 and self.issue.suggestion != "delete"
+        return len(self.memories) > 1 and self.issue.suggestion != "delete" and not self.is_left
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it is a contradiction of which both stay: one click must lose nothing."""
+        return self.issue.type == "contradiction" and self.issue.suggestion == "keep"
 
     @property
     def is_rewritten(self) -> bool:
