@@ -73,7 +73,7 @@ class CommandContext:
             return
         told = no_such_kin(kin, known)
         if near_kins(kin, known):
-            raise InvalidInput(f"{told} kinmem memorize --kin {kin} makes {kin}")
+            raise InvalidInput(f"{told}; kinmem memorize --kin {kin} makes it")
         typer.echo(f"note: {told}", err=True)
 
     def require_own_file(self) -> None:
@@ -114,9 +114,10 @@ def near_kins(kin: str, known: Sequence[str]) -> list[str]:
 def no_such_kin(kin: str, known: Sequence[str]) -> str:
     """Say that a Kin has nothing of its own, and which was meant, else which there are."""
     told = f"{kin} has no memories of its own yet"
+    those = f"those who have: {', '.join(known[:NAMED])}"
     if near := near_kins(kin, known):
-        return f"{told}; did you mean {' or '.join(near)}?"
-    return f"{told}; those who have: {', '.join(known[:NAMED])}" if known else told
+        return f"{told}; did you mean {' or '.join(near)}? ({those})"
+    return f"{told}; {those}" if known else told
 
 
 def _latest_write(service: "Service") -> int:
