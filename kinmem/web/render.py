@@ -83,8 +83,12 @@ class Language:
         told = dict(issue.details)
         if day := told.get("day"):
             told["day"] = self.date(date.fromisoformat(str(day)))
-        stays = self.text("finding.stays", stays=told.pop("stays")) if "stays" in told else ""
-        return " ".join(filter(None, (self.text(f"finding.{issue.finding}", **told), stays)))
+        more = [
+            self.text(f"finding.{name}", **{name: told.pop(name)})
+            for name in ("stays", "more")
+            if name in told
+        ]
+        return " ".join([self.text(f"finding.{issue.finding}", **told), *more])
 
     def reason(self, reason: str) -> str:
         """Return why something was done: kinmem's own reasons by name, others as they were

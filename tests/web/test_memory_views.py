@@ -311,3 +311,13 @@ def test_the_list_marks_what_may_be_out_of_date_and_the_form_has_the_date(site: 
     assert f'<a href="/memory/{new}">A newer memory may have replaced this one.</a>' in listed
     assert "The later one may have replaced the earlier (" in asked and " % likely)." in asked
     assert 'name="occurred_at" value="2026-02-03"' in form
+
+
+def test_no_click_in_a_review_ends_what_else_a_sentence_says(site: Site) -> None:
+    stored(site, "Our neighbour Odile is from Nantes, looks after the key and is allergic to cats")
+    stored(site, "Odile has moved to Hamburg")
+    with site.client() as client:
+        text = client.get("/review").text
+
+    assert "The earlier one says more than the later one is about" in text
+    assert "Keep this one" not in text and "Leave as it is" in text
