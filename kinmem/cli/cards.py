@@ -44,7 +44,7 @@ BECAME = {
     "duplicate_of": ("Known already, so nothing was stored:", "yellow"),
     "merged_into": ("Added to what was known:", "green"),
     "superseded": ("Remembered, in place of what is true no longer:", "green"),
-    "conflict": ("Remembered, but it contradicts what is known:", "yellow"),
+    "conflict": ("Remembered; it may contradict what is known:", "yellow"),
     "updated": ("A new version is in place of the one before:", "green"),
     "quarantined": ("Held back until somebody has looked at it:", "yellow"),
 }

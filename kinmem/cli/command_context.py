@@ -65,16 +65,20 @@ class CommandContext:
             note_change(service, first)
 
     def _refuse_unknown(self, settings: Settings) -> None:
-        """Raise InvalidInput if the Kin has no memories and its name is nearly that of one who has:
-        looking makes no Kin of a mistyped name. With another name it may read what is shared, and a
-        note on stderr says that it is new."""
+        """Raise InvalidInput if the Kin has no memories and either its name is nearly that of one
+        who has, or there is nothing for it to read: looking makes no Kin. Otherwise it reads what
+        others share, and a note on stderr says that it is new."""
         kin, known = settings.general.kin, kin_names(settings)
         if not known or kin in known:
             return
         told = no_such_kin(kin, known)
-        if near_kins(kin, known):
+        if near_kins(kin, known) or not self._is_anything_shared(known[0]):
             raise InvalidInput(f"{told}; kinmem memorize --kin {kin} makes it")
         typer.echo(f"note: {told}", err=True)
+
+    def _is_anything_shared(self, reader: str) -> bool:
+        with CommandContext(reader, self.home).memory(resident=False) as service:
+            return bool(service.list_memories(scope="shared", limit=1).memories)
 
     def require_own_file(self) -> None:
         """Raise InvalidInput if the Kin has nothing of its own, since its name may be mistyped."""
