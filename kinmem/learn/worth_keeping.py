@@ -28,7 +28,7 @@ MOST_JUDGED = 24
 # reads it without the marks; the judge, who tells names from somebody's words, with them.
 TITLE = re.compile(r"[\"“”„«「『‹]([^\"“”„«»「」『』‹›.!?\n]{1,30})[\"“”»」』›](?![\"“”»」』›])")
 # Marks behind which a sentence may go on with something else. At most so many of a sentence are
-# tried, in so many sentences of a message.
+# tried, in so many questions and tasks of a message.
 CLAUSE = re.compile(r"[,:;，：；]\s*|\s[–—-]\s")
 COLON = re.compile("[:：]")
 MOST_CLAUSES = 3
@@ -139,7 +139,7 @@ def worth_keeping(talk: Talk, judge: Judge | None) -> Iterator[KeptSentence]:
         if at not in talk.unkept and _may_state(part.text)
     ]
     if talk.among_people:
-        told = ((at, part) for at, part in stated if not asks(part.text))
+        told = ((at, part) for at, part in stated if not _only_asks(part.text))
         yield from filter(None, (_of_person(part, at, talk) for at, part in told))
         return
     stated = stated if len(stated) <= MOST else stated[: MOST // 2] + stated[-MOST // 2 :]
@@ -156,7 +156,7 @@ def worth_keeping(talk: Talk, judge: Judge | None) -> Iterator[KeptSentence]:
 
 
 def _goes_on(last: KeptSentence, text: str, judgement: Judgement) -> bool:
-    is_short = len(words(text)) <= SEQUEL
+    is_short = len(words(text)) <= SEQUEL and not asks(text)
     return last.category == "preference" and judgement.may_go_on and is_short
 
 
@@ -180,6 +180,11 @@ def _may_state(text: str) -> bool:
         return True
     is_only_asked = asks(text) and not any(_leading(text))
     return not (is_only_asked or wording.is_quotation) and bool(words(text))
+
+
+def _only_asks(text: str) -> bool:
+    """Return whether it asks, and not that something is kept."""
+    return asks(text) and not Wording(text).asking_to_keep
 
 
 def _setting(at: int, talk: Talk) -> Setting:
@@ -243,17 +248,13 @@ def judgements(
         by_form.judgement(sentence.statement.text, sentence.setting, judged.get(at))
         for at, (sentence, by_form) in enumerate(zip(sentences, chances, strict=True))
     ]
-    holding = [at for at, one in enumerate(results) if _may_hold_more(one, texts[at])]
-    for at in holding[:MOST_HOLDING]:
+    questions = [at for at, text in enumerate(texts) if _only_asks(text)]
+    tasks = [at for at, one in enumerate(results) if one.kind == "task" and not one.is_worth]
+    for at in questions:
+        results[at] = replace(results[at], is_worth=False)
+    for at in [*questions[:MOST_HOLDING], *tasks[:MOST_HOLDING]]:
         results[at] = _judge_parts(sentences[at], results[at], judge if at in judged else None)
     return results
-
-
-def _may_hold_more(whole: Judgement, text: str) -> bool:
-    """Return whether a part of the sentence may be worth keeping though the whole is not."""
-    if asks(text):
-        return not Wording(text).asking_to_keep
-    return whole.kind == "task" and not whole.is_worth
 
 
 def _judge_parts(sentence: Sentence, whole: Judgement, judge: Judge | None) -> Judgement:
@@ -264,7 +265,7 @@ def _judge_parts(sentence: Sentence, whole: Judgement, judge: Judge | None) -> J
         result = _judged(part, sentence, judge)
         if result.is_worth and result.worth >= WORTH_OF_PART:
             return result
-    return replace(whole, is_worth=False)
+    return whole
 
 
 def _judged(part: str, sentence: Sentence, judge: Judge | None) -> Judgement:
@@ -278,10 +279,12 @@ def _judged(part: str, sentence: Sentence, judge: Judge | None) -> Judgement:
 
 
 def _leading(text: str) -> Iterator[str]:
-    """Yield what stands before each of the last marks of a question, the longest first."""
+    """Yield what stands before each of the last marks of a question, the longest first, unless it
+    is a question itself: "is my dog called Rex, or Max, do you know?"."""
     for mark in [*CLAUSE.finditer(text)][: -MOST_CLAUSES - 1 : -1]:
         part = text[: mark.start()]
-        if _says_something(part):
+        is_told = text.startswith("¿", mark.end()) or appraise(f"{part}?").kind != "question"
+        if is_told and _says_something(part):
             yield part
 
 

@@ -74,6 +74,7 @@ SEVERAL = [
     ("Since September... no, since October, I work alone.", 1),
     ("minha professora… não, meu professor João", 1),
     ("I thought about it... We move in May.", 2),
+    ("It costs a lot... 20 people work on it.", 1),
 ]
 
 

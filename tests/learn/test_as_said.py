@@ -196,7 +196,7 @@ def test_a_task_that_goes_on_with_a_fact_is_learned_whole(service: Service, text
     "text",
     [
         "mia figlia è celiaca, quindi niente pane normale a casa, hai un'idea per la merenda?",
-        "我儿子对花生过敏，幼儿园聚会能带什么点心？",
+        "Bernadette ne supporte pas la muscade, on peut mettre quoi à la place ?",
         "unser Kater Moritz braucht seit neuestem Nierendiät, was darf der noch fressen?",
         "we have no car since june, so which supermarket delivers to Leeds LS6?",
         "desde que Lexi me dejó en septiembre... digo, en octubre, trabajo solo para Babelworks,"
@@ -212,6 +212,10 @@ def test_a_fact_that_leads_to_a_question_is_learned_whole(service: Service, text
     [
         "If I moved to Porto next year, what would a flat with a balcony cost me there?",
         "So the build is red again, can you look at the log of the last run?",
+        "Is my dog called Rex, or is it Max, do you remember?",
+        "Who is my dentist, Dr. Klein or Dr. Gross, do you know?",
+        "Wohne ich in Bonn, oder in Köln, was steht da?",
+        "Was my birthday on 3 May, or on 4 May, do you know?",
         "Translate: Peter likes fish.",
         "Give me sample JSON: a user named Carla who lives in Turin and is allergic to milk",
     ],
@@ -220,6 +224,19 @@ def test_what_only_leads_to_a_question_or_is_what_a_task_is_done_with_is_not(
     service: Service, text: str
 ) -> None:
     assert learned(service, text) == []
+
+
+def test_each_question_and_task_is_looked_into_for_itself(service: Service) -> None:
+    asked = "Do I live in Paris as a nurse, or not? Is it Paris, or Lyon? Or in Nice, maybe?"
+    task = "Fix the footer, our legal name is Havn Tools AB now."
+
+    assert [one.content for one in learned(service, f"{asked} {task}")] == [task]
+
+
+def test_a_question_is_no_sequel_of_a_preference(service: Service) -> None:
+    text = "I hate long meetings. Before lunch, or after it, what is better?"
+
+    assert [one.content for one in learned(service, text)] == ["I hate long meetings."]
 
 
 def test_a_task_that_goes_on_with_a_task_is_not(service: Service) -> None:
