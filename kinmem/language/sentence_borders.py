@@ -80,8 +80,8 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
     if not match[0].isspace():
         return False
     if BREAKING_OFF.search(text, max(0, match.start() - SEEN), match.start()):
-        following = text[match.end() : match.end() + 1]
-        return following.islower() or following.isdigit()
+        character = text[match.end() : match.end() + 1]
+        return character.islower() or character.isdigit()
     if text[match.start() - 1] != ".":
         return False
     head = text[max(0, match.start() - SEEN) : match.start()]
