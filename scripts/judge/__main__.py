@@ -1,26 +1,30 @@
 """Train the judge and write kinmem/llm/e5: `python -m scripts.judge`. See scripts/README.md."""
 
 import argparse
+import shutil
 from pathlib import Path
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
 
 from kinmem.llm.builtin import BuiltinJudge
 from kinmem.llm.onnx import FOLDER
 from scripts.judge.e5 import base
-from scripts.judge.examples import LABELS, Row, recent, rows, said_along
-from scripts.judge.export import fitted, write_labels, write_network, write_words
-from scripts.judge.figures import table
+from scripts.judge.examples import Row, recent, rows, said_along
+from scripts.judge.export import (
+    fitted,
+    temperatures,
+    write_labels,
+    write_network,
+    write_words,
+)
+from scripts.judge.figures import chances, table
 from scripts.judge.names import table as table_of_names
 from scripts.judge.names import texts, train_names, weights_of
 from scripts.judge.network import Judge
-from scripts.judge.shipped import between, shipped
+from scripts.judge.shipped import LAYERS, between, shipped
 from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts
 from scripts.judge.training import LENGTH, RATES, RATES_GOING_ON, Plan, train
-
-LAYERS = 6
 
 
 def main() -> None:
@@ -46,12 +50,16 @@ def main() -> None:
     known, unseen = texts()
     named = train_names(judge, tokenizer, known, asked.seed)
     weights = {name: value.numpy() for name, value in judge.state_dict().items()}
-    write_network(weights | weights_of(named), LAYERS, asked.out)
-    write_labels(dict.fromkeys(LABELS, 1.0), asked.out)
+    write_network(weights | weights_of(named), LAYERS, asked.out / "judge.onnx")
+    if not (asked.out / "relations.onnx").exists():
+        shutil.copy(FOLDER / "relations.onnx", asked.out)
+    before = temperatures(FOLDER)
+    write_labels(before, asked.out)
     written = BuiltinJudge(asked.out)
-    write_labels(fitted(lambda row: logits(written, row), held), asked.out)
+    found = fitted(lambda row: written.logits(row.head, row.first, row.second), held)
+    write_labels(before | found, asked.out)
     written = BuiltinJudge(asked.out)
-    print(table(held, [np.exp(logits(written, row)) for row in held]))
+    print(table(held, [chances(written, row) for row in held]))
     print(table_of_names(unseen, written))
 
 
@@ -77,12 +85,6 @@ def _learned(asked: argparse.Namespace) -> tuple[Judge, Tokenizer, list[Row]]:
 def _begun(package: Path | None) -> tuple[Judge, Tokenizer]:
     begun = base(range(LAYERS), package)
     return Judge(begun), begun.vocabulary.tokenizer()
-
-
-def logits(judge: BuiltinJudge, row: Row) -> np.ndarray:
-    """Logarithms of the chances; at a temperature of 1 they differ from logits by a constant."""
-    chances = judge.chances(row.head, row.first, row.second)
-    return np.log(np.maximum(list(chances.values()), 1e-9))
 
 
 if __name__ == "__main__":

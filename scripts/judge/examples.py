@@ -36,6 +36,12 @@ NAMES = (
     *("Lea", "Marco", "Nadia", "Omar", "Priya", "Quinn", "Rosa", "Sam", "Tom", "Uta", "Vera"),
     *("Wen", "Yuki", "Zoe"),
 )
+EITHER = -1
+"""The label of a pair of statements that are true together: one adds to the other or has nothing to
+do with it, and their writer did not say which."""
+OF_GROUP = 48
+"""Pairs that are drawn of one group of such statements; in three of four the later one is
+second."""
 LOOKALIKES = {"keep": ("unrelated", 0.6), "update": ("replaces", 1.0)}
 """What the labels of pairs/lookalikes.jsonl are here; a look-alike may add as well."""
 TURNED_ROUND = {"same": 1.0, "contradicts": 0.7, "adds": 0.8}
@@ -88,6 +94,8 @@ def _all(chance: random.Random) -> Iterator[Row]:
         if weight := weight * TURNED_ROUND.get(label, 0.0):
             yield _row("relation", line["new"], line["old"], label, weight, line, batch)
     yield from _cards(chance)
+    for batch, group in _lines("together"):
+        yield from _together(batch, group, chance)
     for batch, line in _lines("answers"):
         yield _row("answers", line["question"], line["memory"], line["label"], 1.0, line, batch)
     for batch, line in _lines("talk"):
@@ -131,6 +139,21 @@ def _cards(chance: random.Random) -> Iterator[Row]:
                 other = cards[number - 1]["memory"]
             for head, first, second, label, weight in _of_card(card, other, chance):
                 yield _row(head, first, second, label, weight, card, batch)
+
+
+def _together(batch: str, group: Mapping[str, Any], chance: random.Random) -> Iterator[Row]:
+    """Statements of a group that are all true, and what was said later, which changes one or
+    none."""
+    told, language = group["statements"], group["lang"]
+    pairs = [(one, other) for at, one in enumerate(told) for other in told[at + 1 :]]
+    for one, other in chance.sample(pairs, min(len(pairs), OF_GROUP)):
+        first, second = (one, other) if chance.random() < 0.75 else (other, one)
+        yield Row("relation", first, second, EITHER, 1.0, language, batch)
+    replaces = RELATIONS.index("replaces")
+    for later in group.get("later", ()):
+        for at, one in enumerate(told):
+            label, weight = (replaces, 1.5) if at in later["changes"] else (EITHER, 1.0)
+            yield Row("relation", one, later["text"], label, weight, language, batch)
 
 
 Labelled = tuple[str, str, str, str, float]

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,18 +48,21 @@ def write_words(words: np.ndarray, tokenizer: Tokenizer, folder: Path) -> None:
     np.save(folder / "scores.npy", np.array([score for _, score in pieces]))
 
 
-def write_network(weights: Weights, layers: int, folder: Path) -> None:
-    full = folder / "judge.fp32.onnx"
-    onnx.save(network(weights, layers), full)
+def write_network(
+    weights: Weights, layers: int, path: Path, heads: Collection[str] = tuple(LABELS)
+) -> None:
+    """Names are read as well if the weights hold that head."""
+    full = path.with_suffix(".fp32.onnx")
+    onnx.save(network(weights, layers, heads), full)
     logging.disable(logging.WARNING)  # it recommends a step that changes nothing here
-    quantize_dynamic(full, folder / "judge.onnx", per_channel=True, weight_type=QuantType.QInt8)
+    quantize_dynamic(full, path, per_channel=True, weight_type=QuantType.QInt8)
     logging.disable(logging.NOTSET)
     full.unlink()
 
 
-def network(weights: Weights, layers: int) -> onnx.ModelProto:
-    """From the vectors of the words of one text to the logits of every head, and of the tag of each
-    piece."""
+def network(weights: Weights, layers: int, heads: Collection[str]) -> onnx.ModelProto:
+    """From the vectors of the words of one text to the logits of these heads, and of the tag of
+    each piece."""
     graph = bert.Graph()
     zero, one = graph.integers(0), graph.integers(1)
     states = encoded(graph, weights, layers)
@@ -67,12 +70,16 @@ def network(weights: Weights, layers: int) -> onnx.ModelProto:
     first = graph.op("Squeeze", graph.op("Gather", hidden, zero, axis=1), one)
     mean = graph.op("ReduceMean", hidden, axes=[1], keepdims=0)
     read = graph.op("Concat", first, mean, axis=1)
-    for head in LABELS:
+    made = {}
+    for head in heads:
         graph.op("Squeeze", _head(graph, weights, head, read), zero, output=head)
-    known = graph.op("Concat", *(states[layer] for layer in READ), axis=2)
-    wide = bert.gelu(graph, bert.dense(graph, weights, "names.wide", known))
-    graph.op("Squeeze", bert.dense(graph, weights, "names.tags", wide), zero, output="names")
-    return _model(graph)
+        made[head] = [len(LABELS[head])]
+    if "names.wide.weight" in weights:
+        known = graph.op("Concat", *(states[layer] for layer in READ), axis=2)
+        wide = bert.gelu(graph, bert.dense(graph, weights, "names.wide", known))
+        graph.op("Squeeze", bert.dense(graph, weights, "names.tags", wide), zero, output="names")
+        made["names"] = ["t", len(TAGS)]
+    return _model(graph, made)
 
 
 def encoded(graph: bert.Graph, weights: Weights, layers: int) -> list[str]:
@@ -107,13 +114,12 @@ def _head(graph: bert.Graph, weights: Weights, head: str, read: str) -> str:
     return bert.dense(graph, weights, f"heads.{head}.3", bert.gelu(graph, wide))
 
 
-def _model(graph: bert.Graph) -> onnx.ModelProto:
+def _model(graph: bert.Graph, outputs: Mapping[str, Sequence[int | str]]) -> onnx.ModelProto:
     words = helper.make_tensor_value_info("words", TensorProto.FLOAT, ["t", bert.WIDTH])
     logits = [
-        helper.make_tensor_value_info(head, TensorProto.FLOAT, [len(labels)])
-        for head, labels in LABELS.items()
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in outputs.items()
     ]
-    logits.append(helper.make_tensor_value_info("names", TensorProto.FLOAT, ["t", len(TAGS)]))
     made = helper.make_graph(graph.nodes, "judge", [words], logits, list(graph.constants.values()))
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)])
     model.ir_version = 8
@@ -135,7 +141,7 @@ def temperatures(folder: Path) -> dict[str, float]:
 def fitted(logits: Callable[[Row], np.ndarray], rows: Sequence[Row]) -> dict[str, float]:
     """For each head the temperature under which its validation rows are likeliest."""
     found = {}
-    for head in LABELS:
+    for head in {row.head: None for row in rows}:
         of_head = [row for row in rows if row.head == head]
         scores = np.array([logits(row) for row in of_head])
         wanted = np.array([row.label for row in of_head])

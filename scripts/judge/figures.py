@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinmem.llm.builtin import BuiltinJudge
 from scripts.judge.examples import FOLDER, LABELS, VALIDATION, Row, rows
 
 BINS = 10
@@ -43,6 +44,11 @@ def table(rows: Sequence[Row], chances: Sequence[np.ndarray]) -> str:
         error = calibration_error([float(chances[at].max()) for at in found], right)
         lines.append(f"| {head} | {language} | {len(found)} | {np.mean(right):.3f} | {error:.3f} |")
     return "\n".join(lines)
+
+
+def chances(judge: BuiltinJudge, row: Row) -> np.ndarray:
+    """Of each label, in their order."""
+    return np.array([*judge.chances(row.head, row.first, row.second).values()])
 
 
 def calibration_error(chances: Sequence[float], right: Sequence[bool]) -> float:

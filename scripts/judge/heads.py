@@ -16,11 +16,10 @@ from torch.nn import functional
 
 from kinmem.llm.builtin import BuiltinJudge
 from kinmem.llm.onnx import FOLDER
-from scripts.judge.__main__ import LAYERS, logits
 from scripts.judge.examples import LABELS, Row, rows
 from scripts.judge.export import fitted, temperatures, write_labels, write_network
 from scripts.judge.network import Judge
-from scripts.judge.shipped import names_of, shipped
+from scripts.judge.shipped import LAYERS, names_of, shipped
 from scripts.judge.training import LENGTH, fed
 
 EPOCHS, SIZE, RATE, DECAY = 12, 64, 3e-4, 0.05
@@ -41,11 +40,10 @@ def main() -> None:
     trained, held = rows()
     learn(judge, tokenizer, [row for row in trained if row.head == asked.head], asked.seed)
     weights = {name: value.numpy() for name, value in judge.state_dict().items()}
-    write_network(weights | names_of(asked.out), LAYERS, asked.out)
+    write_network(weights | names_of(asked.out), LAYERS, asked.out / "judge.onnx")
     known = temperatures(asked.out)
-    write_labels(dict.fromkeys(LABELS, 1.0), asked.out)
     written = BuiltinJudge(asked.out)
-    found = fitted(lambda row: logits(written, row), held)
+    found = fitted(lambda row: written.logits(row.head, row.first, row.second), held)
     write_labels(known | {asked.head: found[asked.head]}, asked.out)
 
 

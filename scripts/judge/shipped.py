@@ -17,6 +17,8 @@ from scripts.judge.examples import LABELS
 from scripts.judge.export import LAYER
 from scripts.judge.network import Judge
 
+LAYERS = 6
+"""Of judge.onnx."""
 PLACES = 512
 LEARNED = 0.6
 """How far the weights go from what they were to what they have become. With the batches near-* and

@@ -8,7 +8,7 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from scripts.judge.examples import RELATIONS, Row
+from scripts.judge.examples import EITHER, RELATIONS, Row
 
 COPIES = 3500
 """Relations that are told again, in another manner."""
@@ -23,7 +23,7 @@ def against_shortcuts(
 ) -> list[Row]:
     """`along`: by language, sentences that change nothing of what is said."""
     chance = random.Random(seed)
-    related = [row for row in rows if row.head == "relation" and row.second is not None]
+    related = [row for row in rows if row.head == "relation" and row.label != EITHER]
     copied = chance.sample(related, min(COPIES, len(related)))
     return [
         *(_told_otherwise(row, along, chance) for row in copied),

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from scripts.judge.examples import LABELS, Row
+from scripts.judge.examples import EITHER, LABELS, RELATIONS, Row
 from scripts.judge.network import Judge
 
 SIZE = 24
@@ -26,6 +26,7 @@ WARMING = 0.06
 SMOOTHED = 0.05
 SAVED_EVERY = 500
 PADDING = 1
+ADDS_OR_UNRELATED = [RELATIONS.index("adds"), RELATIONS.index("unrelated")]
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Plan:
     """Of the encoder and of the heads, at their highest."""
     state: Path
     """Where it stands, so that it goes on from there after an interruption."""
+    bfloat16: bool = False
+    """Whether matrices are multiplied in 16 bits: 1.6 times as fast where the processor can."""
 
 
 def train(judge: Judge, tokenizer: Tokenizer, rows: Sequence[Row], plan: Plan) -> None:
@@ -59,7 +62,7 @@ def train(judge: Judge, tokenizer: Tokenizer, rows: Sequence[Row], plan: Plan) -
             for group, top in zip(optimiser.param_groups, plan.rates, strict=True):
                 group["lr"] = top * rate
             judge.train()
-            loss = _loss(judge, tokenizer, batch)
+            loss = _loss(judge, tokenizer, batch, bfloat16=plan.bfloat16)
             loss.backward()
             nn.utils.clip_grad_norm_([*encoder, *heads], 1.0)
             optimiser.step()
@@ -97,11 +100,18 @@ def fed(tokenizer: Tokenizer, rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
     return torch.tensor(ids), torch.tensor(present)
 
 
-def _loss(judge: Judge, tokenizer: Tokenizer, batch: Sequence[Row]) -> Tensor:
+def _loss(judge: Judge, tokenizer: Tokenizer, batch: Sequence[Row], *, bfloat16: bool) -> Tensor:
     labels = torch.tensor([row.label for row in batch])
     weights = torch.tensor([row.weight for row in batch])
-    logits = judge(batch[0].head, *fed(tokenizer, batch))
-    each = functional.cross_entropy(logits, labels, label_smoothing=SMOOTHED, reduction="none")
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bfloat16):
+        logits = judge(batch[0].head, *fed(tokenizer, batch)).float()
+    known = labels != EITHER
+    each = functional.cross_entropy(
+        logits, labels.clamp(min=0), label_smoothing=SMOOTHED, reduction="none"
+    )
+    if not known.all():
+        either = logits.log_softmax(1)[:, ADDS_OR_UNRELATED].logsumexp(1)
+        each = torch.where(known, each, -either)
     return (each * weights).sum() / weights.sum()
 
 
