@@ -80,7 +80,15 @@ def test_it_holds_the_whole_package(names: frozenset[str]) -> None:
 
     assert {name for name in names if name.startswith("kinmem/")} >= sources
     assert {"kinmem/llm/minilm/model_int8.onnx", "kinmem/llm/minilm/tokenizer.json"} <= names
-    judge = ("judge.onnx", "judge.json", "words.npy", "scales.npy", "pieces.txt", "scores.npy")
+    judge = (
+        "judge.onnx",
+        "relations.onnx",
+        "judge.json",
+        "words.npy",
+        "scales.npy",
+        "pieces.txt",
+        "scores.npy",
+    )
     assert {f"kinmem/llm/e5/{name}" for name in judge} <= names
     languages = ("embedder.onnx", "map.npy", "foreign.npy")
     assert {f"kinmem/llm/e5/{name}" for name in languages} <= names
