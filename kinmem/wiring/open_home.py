@@ -22,11 +22,11 @@ from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.store.sqlite.disk import HighWater, note_of
+from kinmem.store.sqlite.disk import HighWater, check_is_there, note_of
 from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.encryption import is_encrypted, unlock
 from kinmem.store.sqlite.owner_file import choose, owner_of
-from kinmem.store.sqlite.store import SqliteStore
+from kinmem.store.sqlite.store import SHARED, SqliteStore
 
 if TYPE_CHECKING:
     from kinmem.backup.backups import Backups
@@ -82,9 +82,17 @@ def open_store(settings: Settings, clock: Clock) -> Store:
 
 
 def has_begun(settings: Settings) -> bool:
-    """Return whether this Kin has a file here, or has had one that is gone."""
-    name = f"kins/{settings.general.kin}.db"
-    return (settings.home / name).exists() or HighWater(note_of(settings.home, name)).read() > 0
+    """Return whether opening this Kin's memory would find its file here, or miss one that is gone:
+    its own, or the one that all Kins share."""
+    home, own = settings.home, f"kins/{settings.general.kin}.db"
+    if (home / own).exists():
+        return True
+    try:
+        for name in (own, SHARED):
+            check_is_there(home / name, HighWater(note_of(home, name)).read())
+    except StoreError:
+        return True
+    return False
 
 
 def kins_on_the_server(settings: Settings) -> list[str]:
