@@ -126,7 +126,6 @@ def _import_pages(
     context: CommandContext, path: str, *, dry_run: bool, yes: bool, delete_missing: bool
 ) -> None:
     from kinmem.cli.terminal import progress_bar
-    from kinmem.cli.transfer_commands import pages_cards, pages_row
 
     opened = context.memory if dry_run else context.changing
     with opened(may_be_new=not dry_run) as memory:
