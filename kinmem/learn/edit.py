@@ -11,10 +11,10 @@ from kinmem.learn.drafting import TRUST
 from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Skip
 from kinmem.llm.base import Embedder
 from kinmem.llm.relating import SURE
-from kinmem.models import LIVE, TOLD_AT, Chunks, ConflictMode, Memory, State
+from kinmem.models import DATE_GIVEN, LIVE, TOLD_AT, Chunks, ConflictMode, Memory, State
 from kinmem.models.turns import Batch, Conflict
 from kinmem.store.base import REVIEW, Store
-from kinmem.text import content_terms, late
+from kinmem.text import content_terms, late, words
 from kinmem.validation import (
     Border,
     checked_category,
@@ -44,9 +44,11 @@ def changed_fields(
     fields: dict[str, Any] = {}
     for name, value in sorted(border.passed(changes).items(), key=_archived_first):
         fields |= _changed(name, value, old, now, zone)
-    if "content" in fields and "occurred_at" not in changes and fields["content"] != old.content:
+    if fields.get("content_hash", old.content_hash) == old.content_hash:
+        return fields  # no new word
+    if "occurred_at" not in changes:
         fields |= _dated_anew(fields["content"], old, now, zone)
-    if "content" in fields and "source_context" not in changes:
+    if "source_context" not in changes:
         fields |= _in_context(fields["content"], old, now.astimezone(zone))
     return fields
 
@@ -58,22 +60,52 @@ def _dated_anew(content: str, old: Memory, now: datetime, zone: tzinfo) -> dict[
     changes: what was in the old text refers to the day on which that was said. If they name none, a
     date that somebody has given stays; one that was read from the old words stays if nothing but
     words was added or taken away; and the day on which the old words were said dates them alone.
+    Either stays if only the spelling was corrected.
     """
     moment = now.astimezone(zone)
     day = Dates(content, moment).of_event
-    told_now = {"metadata": {**old.metadata, TOLD_AT: now.astimezone(UTC).isoformat()}}
+    is_given = DATE_GIVEN in old.metadata
+    others = {name: data for name, data in old.metadata.items() if name != DATE_GIVEN}
+    told_now = {"metadata": {**others, TOLD_AT: now.astimezone(UTC).isoformat()}}
     if day is not None:
         if day == Dates(old.content, moment).of_event:
             return {}
         return {"occurred_at": checked_time(day.isoformat(), "occurred_at", zone), **told_now}
     if old.occurred_at is None:
         return told_now
+    if is_given:
+        return {}
+    is_said = TOLD_AT in old.metadata or old.channel in SAID_THEN
+    if not is_said:
+        return {}
+    if _is_spelt_anew(old.content, content):
+        return {"metadata": {**others, TOLD_AT: old.told_at.isoformat()}}
     if TOLD_AT in old.metadata:
         was, said = content_terms(old.content), content_terms(content)
-        is_dated_still = said <= was or was <= said
-    else:
-        is_dated_still = old.channel not in SAID_THEN
-    return {} if is_dated_still else {"occurred_at": None, **told_now}
+        if said <= was or was <= said:
+            return {}
+    return {"occurred_at": None, **told_now}
+
+
+# How alike a misspelt word and the right one are: one letter in five. Of words that mean something
+# else fewer letters are the same ("nine" and "five", "Tuesday" and "Thursday"), or another letter
+# comes first ("possible" and "impossible").
+SPELT_ALIKE = 0.8
+
+
+def _is_spelt_anew(was: str, said: str) -> bool:
+    """Return whether two texts are the same word by word, but for how some are spelt. A number is
+    never spelt otherwise."""
+    from rapidfuzz.distance import OSA  # imported late: few edits ask for it
+
+    pairs = list(zip(words(was), words(said), strict=False))
+    return len(words(was)) == len(words(said)) and all(
+        one == other
+        or (one + other).isalpha()
+        and one[0] == other[0]
+        and OSA.normalized_similarity(one, other) >= SPELT_ALIKE
+        for one, other in pairs
+    )
 
 
 def _in_context(content: str, old: Memory, moment: datetime) -> dict[str, Any]:
@@ -101,6 +133,8 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
     match name:
         case "content":
             content = checked_content(value)
+            if content_hash(content) == old.content_hash:
+                return {"content": content}  # the same words, by whoever said them
             ends = Dates(content, now.astimezone(zone)).end if old.state in LIVE else old.valid_to
             return {
                 "content": content,
@@ -112,9 +146,14 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
         case "tags":
             return {"manual_tags": checked_tags(value or ())}
         case "occurred_at":
-            metadata = {name: data for name, data in old.metadata.items() if name != TOLD_AT}
             moment = checked_time(value, "occurredAt", zone, now=now)
-            return {"occurred_at": moment, "metadata": metadata}
+            metadata = {
+                name: data
+                for name, data in old.metadata.items()
+                if name not in (TOLD_AT, DATE_GIVEN)
+            }
+            given = {} if moment is None else {DATE_GIVEN: True}
+            return {"occurred_at": moment, "metadata": metadata | given}
         case "expires":
             return {"expires_at": checked_expiry(value, now, zone)}
         case "priority":

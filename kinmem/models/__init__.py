@@ -32,6 +32,7 @@ from kinmem.models.hits import Scored as Scored
 from kinmem.models.hits import id_of_message as id_of_message
 from kinmem.models.record import CATEGORIES as CATEGORIES
 from kinmem.models.record import CONVERSATION as CONVERSATION
+from kinmem.models.record import DATE_GIVEN as DATE_GIVEN
 from kinmem.models.record import HELD_BACK as HELD_BACK
 from kinmem.models.record import LIVE as LIVE
 from kinmem.models.record import OF_ITS_TIME as OF_ITS_TIME

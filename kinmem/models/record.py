@@ -72,6 +72,8 @@ LIVE = (State.ACTIVE, State.STALE)
 
 # Key in metadata: when an event was told, if its words place it on an earlier day.
 TOLD_AT = "told_at"
+# Key in metadata: that somebody gave the date, whatever the text says.
+DATE_GIVEN = "date_given"
 # Source of a hit that is a turn of a conversation rather than a memory; its id is a turn's.
 CONVERSATION = "conversation"
 # Prefix of a turn's id; the number of the message follows.

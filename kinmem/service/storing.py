@@ -245,7 +245,7 @@ class Storing:
         if "content" in changes:
             self._renewal.of_texts([memory_id], tags=old.tagged_at is not None)
             changed = self._store.get(memory_id)
-            if changed.content != old.content:
+            if changed.content != old.content and changed.content_hash != old.content_hash:
                 self._learn.corrected(changed, old.content)
         return self._renewal.of_rank(memory_id) if RANKED & changes.keys() else changed
 

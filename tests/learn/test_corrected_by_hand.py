@@ -106,3 +106,78 @@ async def test_the_day_on_which_something_was_said_does_not_date_what_it_is_chan
     assert "occurredAt" not in moved
     assert spelt["occurredAt"] == "2026-04-02"
     assert dated["occurredAt"] == "2026-05-01"
+
+
+@pytest.mark.parametrize(
+    "text", ["The office opens at nine", "the office opens at nine.", "«The office opens at nine.»"]
+)
+async def test_another_stop_case_or_quote_is_no_new_word(
+    service: Service, clock: MovableClock, text: str
+) -> None:
+    nine, eight, ten = (f"The office opens at {hour}." for hour in ("nine", "eight", "ten"))
+    older = (await answer(service, "memorize", content=nine))["id"]
+    clock.advance(days=1)
+    await answer(service, "memorize", content=eight)
+    clock.advance(days=1)
+
+    await answer(service, "update_memory", memory_id=older, content=text)
+    edited = await doubts(service)
+    clock.advance(hours=1)
+    await answer(service, "update_memory", memory_id=older, content=ten)
+    reworded = await doubts(service)
+    clock.advance(hours=1)
+    service.undo()
+
+    assert edited == {text: eight, eight: None}
+    assert reworded == {ten: None, eight: ten}
+    assert await doubts(service) == edited
+
+
+async def test_a_date_that_somebody_gave_stays_whatever_the_text_becomes(
+    service: Service, clock: MovableClock
+) -> None:
+    service.record_turn("s", "I live in Ghent with my wife Inés.", "Noted.", at="2026-03-01")
+    service.sleep()
+    [learned] = (await answer(service, "list_memories"))["memories"]
+    await answer(service, "update_memory", memory_id=learned["id"], occurredAt="2026-05-01")
+    told = {}
+    for text in (
+        "I live in Borgerhout with Inés.",
+        "We share a flat near the river.",
+        "On 2026-02-03 I moved to Lier.",
+        "Our flat is in Mechelen.",
+    ):
+        clock.advance(days=1)
+        edited = await answer(service, "update_memory", memory_id=learned["id"], content=text)
+        told[text] = edited.get("occurredAt")
+
+    assert list(told.values()) == ["2026-05-01", "2026-05-01", "2026-02-03", None]
+
+
+@pytest.mark.parametrize(
+    ("said", "was", "edited", "is_kept"),
+    [
+        ("I live in Graz with my wife Inés.", "Graz", "Gratz", True),
+        ("I live in Graz with my wife Inés.", "Graz", "Linz", False),
+        ("My sister Hanna works at the hospital.", "Hanna", "Hannah", True),
+        ("My desk at work is in room 4512.", "4512", "4513", False),
+        ("My guitar lesson always begins at nine.", "nine", "five", False),
+        ("It is possible to reach my mother at noon.", "possible", "impossible", False),
+    ],
+)
+async def test_a_corrected_spelling_leaves_the_date_of_what_was_said(
+    service: Service, clock: MovableClock, said: str, was: str, edited: str, is_kept: bool
+) -> None:
+    service.record_turn("s", f"Please remember: {said}", "Noted.", at="2026-03-01")
+    service.sleep()
+    [learned] = (await answer(service, "list_memories"))["memories"]
+    text = learned["content"].replace(was, edited)
+    spelt = await answer(service, "update_memory", memory_id=learned["id"], content=text)
+    clock.advance(hours=1)
+    reworded = await answer(
+        service, "update_memory", memory_id=learned["id"], content="The roof needs new tiles."
+    )
+
+    assert learned["occurredAt"] == "2026-03-01"
+    assert spelt.get("occurredAt") == ("2026-03-01" if is_kept else None)
+    assert reworded.get("occurredAt") is None

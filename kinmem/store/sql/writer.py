@@ -243,9 +243,9 @@ def _change(
         return old
     if "state" in changed:
         changed.setdefault("state_at", at)
-    rewritten = "content_hash" in changed or "content" in changed  # a document may begin as it did
-    if rewritten:
+    if "content_hash" in changed:  # the same hash: the same words, if with another stop or quotes
         changed.setdefault("content_updated_at", at)
+    rewritten = "content_hash" in changed or "content" in changed  # a document may begin as it did
     new = file.change(db, row, old, changed, change.chunks if rewritten else None)
     if rewritten and change.knowledge is not None:
         entity_rows.put(db, row, change.knowledge, at)
