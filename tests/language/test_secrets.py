@@ -182,6 +182,10 @@ def test_a_long_output_is_read_in_a_moment():
         "backup code 12-34 ",
         "recovery key: 123456 ",
         "seed seed words a ",
+        "open get let auf with 4711 open with 44-33-22 ",
+        "you get in with 4711. ",
+        "the door unlock the door with 4711 ",
+        "4711. ",
     ],
 )
 def test_time_grows_with_the_length_only(unit):

@@ -32,7 +32,6 @@ from kinmem.language.secrets.values import (
     is_random,
     is_short,
     is_strong,
-    is_typed_to_get_in,
     stands_for_one,
 )
 from kinmem.text import late
@@ -153,31 +152,6 @@ def _is_beside_its_name(found: re.Match[str]) -> bool:
     return any(NAMES_ONE.search(part) for part in (before, behind))
 
 
-@lru_cache(maxsize=1)
-def _opening() -> re.Pattern[str]:
-    """What somebody does to get in."""
-    lets_in, opens = ("|".join(_TABLES[name]) for name in ("lets_in", "opens"))
-    return re.compile(rf"(?<![^\W_])(?:(?P<lets_in>{lets_in})|{opens})(?![^\W_])", re.IGNORECASE)
-
-
-def _is_by_which(found: re.Match[str]) -> bool:
-    """You get in with troll-42-kaffe, the safe opens with 18-33-07: it has no name, but is what
-    somebody gets in by, at an end of what is said. A book opens with words and numbers as well:
-    behind that verb it has to be digits in groups, or odd."""
-    raw, value = found["secret"], bare(found["secret"])
-    text, (start, end) = found.string, found.span("secret")
-    before = BORDER.split(text[max(0, start - BESIDE) : start])[-1]
-    ends = found["last"] is not None or raw != value
-    if not ends and len(before.split()) > 1:  # With 18-33-07 the safe opens
-        return False
-    if stands_for_one(value) or not is_typed_to_get_in(value):
-        return False
-    behind = "" if raw[-1] in ".;!?" else BORDER.split(text[end : end + BESIDE])[0]
-    ways = list(_opening().finditer(f"{before}{value}{behind}"))
-    by_form = is_odd(value) or (value[-1].isdigit() and "-" in value and value[0].isdigit())
-    return any(way["lets_in"] or by_form for way in ways)
-
-
 SAID: Mapping[str, Callable[[re.Match[str]], bool]] = {
     "assigned": _is_assigned,
     "said": _is_said,
@@ -186,7 +160,6 @@ SAID: Mapping[str, Callable[[re.Match[str]], bool]] = {
     "answered": _is_answered,
     "pointed_at": _is_pointed_at,
     "beside_its_name": _is_beside_its_name,
-    "by_which": _is_by_which,
     "stands_alone": lambda found: not stands_for_one(found["secret"]),
 }
 """By the rule that a way of saying names (secrets.json): whether a match of it has a secret."""
@@ -277,9 +250,8 @@ ANCHORS, PASSWORDS = tuple(_TABLES["anchors"]), tuple(_TABLES["passwords"])
 """One of the first, in small letters, stands in every name of a secret; the second are those of
 passwords."""
 LOG_IN = tuple(_TABLES["log_in"])
-WAYS_IN = (*_TABLES["ways_in"], *LOG_IN)
-OTHER_ANCHORS = ("-u", *WAYS_IN)
-"""Of what has no name: curl -u; of what is got into: the wifi; and of getting in."""
+OTHER_ANCHORS = ("-u", *LOG_IN)
+"""Of what has no name: curl -u; and of what is got into: the wifi."""
 BESIDE = 120
 """Characters in which a sentence names what stands in it."""
 BORDER = late(r"\n|(?<=[.!?])\s")
@@ -312,11 +284,7 @@ class Announced(NamedTuple):
 
 
 def _announced(row: dict[str, Any]) -> Announced:
-    named = {
-        "passwords": PASSWORDS,
-        "places_of_passwords": (*PASSWORDS, *LOG_IN),
-        "ways_in": WAYS_IN,
-    }
+    named = {"passwords": PASSWORDS, "places_of_passwords": (*PASSWORDS, *LOG_IN)}
     anchors = named[row["anchors"]] if isinstance(row["anchors"], str) else tuple(row["anchors"])
     pattern = late(_spelled(row["pattern"]), _FLAGS)
     return Announced(anchors, row["ahead"], row["behind"], pattern, SAID[row["rule"]])
@@ -326,6 +294,37 @@ ANNOUNCED = tuple(map(_announced, _TABLES["announced"]))
 """I changed my password to hunter2; use hunter2 as the password; hunter2 is my password."""
 
 Span = tuple[int, int]
+
+
+class WayIn(NamedTuple):
+    """What stands around that by which somebody gets in, in its clause."""
+
+    forms: frozenset[str]
+    before: re.Pattern[str]
+    behind: re.Pattern[str]
+
+
+def _way_in(row: dict[str, Any]) -> WayIn:
+    before = late(rf"(?:{_spelled(row['before'])})\Z", _FLAGS)
+    behind = late(rf"(?:{_spelled(row['behind'])}){_ENDS}", _FLAGS)
+    return WayIn(frozenset(row["forms"]), before, behind)
+
+
+_ENDS = r"\s{0,2}(?:[.;:!?)](?!\w)|,(?!\s?\d)|\n|\Z)"
+WAYS_IN = tuple(map(_way_in, _TABLES["ways_in"]))
+_BEHIND_MEANS = "|".join(rf"(?<={word}\s)" for word in _TABLES["with"])
+TYPED = late(
+    rf"""(?<!\S)(?=[^\s\d]{{0,40}}+\d)(?:(?P<first>\A|(?<=[\n(])|(?<=[;:!?.,)–—]\s))|{_BEHIND_MEANS})
+    [\"'`“„(]{{0,2}}(?P<secret>[^\s\"'`“„”»(]{{4,60}}+)(?(first)(?<![.,;:!?)]))
+    [\"'`”»]?(?(first)(?=\s\w))""",
+    _FLAGS,
+)
+"""What has a digit, where a clause begins and goes on or behind what says that it is a means."""
+MAY_END = late(
+    rf"(?:{'|'.join(_spelled(row['behind']) for row in _TABLES['ways_in'])}){_ENDS}", _FLAGS
+)
+CLAUSE = late(r"[;:!?()\n–—]|[.,](?=\s)")
+LONGEST_CLAUSE = 100
 
 
 class Called(NamedTuple):

@@ -11,17 +11,23 @@ from kinmem.language.secrets.kinds import (
     ANNOUNCED,
     BEGINNINGS,
     CALLED,
+    CLAUSE,
     IS_NAME,
     KEYS,
+    LONGEST_CLAUSE,
+    MAY_END,
     NAMED,
     OTHER_ANCHORS,
     SHOWN,
+    TYPED,
+    WAYS_IN,
     WITHIN_WORDS,
     Kind,
 )
 from kinmem.language.secrets.values import (
     FIRST_UNSPACED,
     bare,
+    form_of_typed,
     is_account,
     is_random,
     is_token,
@@ -108,6 +114,7 @@ def _secrets(text: str) -> Iterator[tuple[str, Span]]:
         yield kind.name, span
     yield from _named(text, places)
     yield from _announced(text, places)
+    yield from _let_in(text)
     yield from _called(text, places)
     yield from _shown(text, plain)
     yield from numbers(text)
@@ -185,6 +192,27 @@ def _announced(text: str, places: Mapping[str, list[int]]) -> Iterator[tuple[str
             for found in pattern.finditer(text, start, end):
                 if is_secret(found):
                     yield "password", _span(found)
+
+
+def _let_in(text: str) -> Iterator[tuple[str, Span]]:
+    """You get in with troll-42-kaffe, the safe opens with 18-33-07: without a name, by its form, by
+    whom or what it lets in, and as the end of its clause. Tickets, scores and years let people in
+    as well, but not everybody: he got in with 1523. Forms are looked at first: few texts have one.
+    """
+    for found in TYPED.finditer(text):
+        value = bare(found["secret"])
+        if not (form := form_of_typed(value)) or stands_for_one(value):
+            continue
+        start = found.start("secret")
+        end = start + len(value)
+        behind = found.end() if value == found["secret"] else end
+        if not MAY_END.match(text, behind):
+            continue
+        before = CLAUSE.split(text[max(0, start - LONGEST_CLAUSE) : found.start()])[-1]
+        for way in WAYS_IN:
+            if form in way.forms and way.behind.match(text, behind) and way.before.search(before):
+                yield "password", (start, end)
+                break
 
 
 def _span(found: re.Match[str]) -> Span:

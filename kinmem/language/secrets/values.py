@@ -53,9 +53,11 @@ _OF_CODE_OR_PATTERN = late(
 )
 """httpx2.Request, Chat%20on, 0-9a-fA-F."""
 _HASH = late(r"(?:[0-9a-f]{2}){16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_BETWEEN_WORDS = late(r"[A-Za-z]{2,}(?:-[A-Za-z]+)*-\d{2,}(?:-[A-Za-z]{2,})+")
-"""troll-42-kaffe: a thing has its number at the end."""
-_LONGEST_GROUP = 8
+_GROUPS = late(r"\d\d(?:-\d\d){2,4}|\d{3}(?:-\d{3}){2,4}|\d{4}(?:-\d{4}){2,4}", re.ASCII)
+"""As long as each other: no day, telephone, range or result."""
+_BETWEEN_WORDS = late(r"[a-z]{3,20}-(?:3[2-9]|[4-9]\d)-[a-z]{3,20}")
+"""troll-42-kaffe: versions, sizes and days are smaller, years and numbers of things are longer."""
+_LONGEST_CODE, _ROUND = 8, 5
 _YEAR = late(r"(?:19|20)\d\d")
 _DATE = late(
     r"(?:\d{1,2}([./ -])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([./-])\d\d\2\d\d)(?![\d-]|\.\d)"
@@ -181,18 +183,21 @@ def is_mixed(value: str) -> bool:
     return is_strong(value) and any(map(str.isdigit, value)) and not _is_a_name(value.rstrip(".:?"))
 
 
-def is_typed_to_get_in(value: str) -> bool:
-    """Whether somebody may type it to get in: 18-33-07, 4711, troll-42-kaffe; no day, range or
-    result, and no address or hash."""
-    groups = value.split("-")
-    if all(group.isdigit() and len(group) <= _LONGEST_GROUP for group in groups):
-        is_range = len(groups) == 2 and int(groups[0]) <= int(groups[1])
-        is_phone = value[0] == "0" and len(value) >= _SHORTEST_MADE_UP
-        is_code = is_door_code("".join(groups)) and not _DATE.match(value)
-        return is_code and not is_range and not is_phone
-    if not value.isascii() or len(value) < OF_AN_ACCOUNT or _is_of_a_machine(value):
-        return False
-    return is_mixed(value) or _BETWEEN_WORDS.fullmatch(value) is not None
+def form_of_typed(value: str) -> str:
+    """In which form somebody types it to get in: groups (18-33-07), words (troll-42-kaffe), a
+    number or a round one, odd; empty if in none of them.
+
+    Times, points and amounts are mostly round.
+    """
+    if value.isdecimal():
+        if len(value) > _LONGEST_CODE or not is_door_code(value):
+            return ""
+        return "number" if int(value) % _ROUND else "round"
+    if _GROUPS.fullmatch(value):
+        return "groups"
+    if _BETWEEN_WORDS.fullmatch(value):
+        return "words"
+    return "odd" if is_odd(value) else ""
 
 
 def _is_a_name(value: str) -> bool:
