@@ -321,6 +321,7 @@ class Compare:
         for memory in self._store.memories([id for id, _ in near]).values():
             is_same = memory.content_hash == new.content_hash
             is_same = is_same and memory.occurred_at == new.occurred_at
+            is_same = is_same and memory.days_meant == new.days_meant
             if is_same and memory.kin == new.kin and memory.scope == new.scope:
                 return memory.id
         return None

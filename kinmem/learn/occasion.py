@@ -98,7 +98,16 @@ def same_time(a: Memory, b: Memory) -> bool:
 
 def same_occasion(a: Memory, b: Memory) -> bool:
     """Return whether time, subject and speaker may be the same. Symmetric."""
+    if mean_other_days(a, b):
+        return False
     return same_time(a, b) and same_subject(a, b) and same_speaker(a, b)
+
+
+def mean_other_days(a: Memory, b: Memory) -> bool:
+    """Return whether their relative times mean different days: "dentist tomorrow at 8", said in
+    November and in January, are two visits."""
+    ours, theirs = a.days_meant, b.days_meant
+    return bool(ours and theirs) and ours != theirs
 
 
 def says_again(known: Memory, new: Memory) -> bool:
@@ -114,6 +123,8 @@ def says_again(known: Memory, new: Memory) -> bool:
 
 def may_be_one(earlier: Memory, later: Memory) -> bool:
     """Return whether both may be one statement: same subject, same speaker, not of two days."""
+    if mean_other_days(earlier, later):
+        return False
     is_once = same_time(earlier, later) or says_again(earlier, later)
     return is_once and same_subject(earlier, later) and same_speaker(earlier, later)
 
@@ -121,10 +132,11 @@ def may_be_one(earlier: Memory, later: Memory) -> bool:
 def states_as_much(known: Memory, new: Memory) -> bool:
     """Return whether `known` makes `new` superfluous, given that their texts say the same.
 
-    It must have everything that is known of the new one, and last as long.
+    It must have everything that is known of the new one, mean the same days, and last as long.
     """
     return (
-        (same_time(new, known) or says_again(known, new))
+        new.days_meant in (frozenset(), known.days_meant)
+        and (same_time(new, known) or says_again(known, new))
         and _lasts_as_long(known, new)
         and (new.subject is None or folded(new.subject) == folded(known.subject or ""))
         and (new.speaker is None or speaker_of(new) == speaker_of(known))

@@ -1,6 +1,7 @@
 """A memory as it is stored, the words for its fields, its history, and filters by its fields; links
 between memories, and the changes to them that people ask for."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -82,6 +83,16 @@ TURN = "turn:"
 QUARANTINE = "quarantine"
 # Key in ingest_metadata: how many chunks of a document are held back. Absent if none is.
 HELD_BACK = "held"
+
+
+# A part of a source context that learn/drafting.py writes: "tomorrow: 2026-03-05".
+MEANT = re.compile(r"(?P<phrase>.+): (?P<day>\d{4}[-\d/]*)")
+
+
+def days_meant(content: str, source_context: str | None) -> frozenset[str]:
+    """Return which days the relative times of a text mean, as its source context tells them."""
+    parts = map(MEANT.fullmatch, (source_context or "").split(" | "))
+    return frozenset(part["day"] for part in parts if part and part["phrase"] in content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,6 +184,11 @@ class Memory:
         """What stands for this text of this memory: neither scoring nor use changes it, a new text
         does."""
         return f"{self.id}@{self.content_updated_at.isoformat()}"
+
+    @property
+    def days_meant(self) -> frozenset[str]:
+        """Which days its relative times mean, as its source context tells them."""
+        return days_meant(self.content, self.source_context)
 
     @property
     def is_document(self) -> bool:

@@ -155,7 +155,8 @@ class Memories(Protocol):
         """Return for each draft the id of a live memory of this Kin with the same statement.
         Memories shared by others do not count, since their owners may change or withdraw them.
 
-        Two statements are the same if content_hash and occurred_at are equal, subject and speaker
+        Two statements are the same if content_hash and occurred_at are equal, the draft's relative
+        times mean the same days as the memory's (unless it tells none), subject and speaker
         agree regardless of case (each unless the draft has none), and the memory holds where the
         draft holds.
         """

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from kinmem.mcp import tool_answers
-from kinmem.models import Memory
+from kinmem.models import Memory, Stored
 from kinmem.service import Service
 from kinmem.wiring.open_memory import embedders
+from tests.conftest import MovableClock
 
 
 def test_what_is_told_at_once_gives_way_to_what_was_told_after_it(service: Service) -> None:
@@ -210,3 +211,37 @@ def test_a_day_that_is_written_into_a_text_is_when_it_happened(service, clock):
         id, content="I went to the dentist two days ago.", occurred_at="2026-06-01"
     )
     assert given.occurred_at.date().isoformat() == "2026-06-01"
+
+
+@pytest.mark.parametrize("in_bulk", [False, True])
+def test_the_same_words_about_two_days_are_two_memories(
+    service: Service, clock: MovableClock, in_bulk: bool
+) -> None:
+    def memorize(text: str) -> Stored:
+        if in_bulk:
+            return service.memorize_many([text])[0]
+        return service.memorize(text)
+
+    first = memorize("Dentist tomorrow at 8")
+    clock.advance(hours=1)
+    again = memorize("dentist tomorrow at 8.")
+    clock.advance(days=45)
+    second = memorize("Dentist tomorrow at 8")
+    service.sleep()
+
+    assert again == Stored("duplicate_of", first.id)
+    assert {one.id for one in service.list_memories().memories} == {first.id, second.id}
+    habits = [memorize("I run every morning before work") for _ in range(2)]
+    assert habits[1].id == habits[0].id
+
+
+def test_what_is_said_again_in_talk_about_another_day_is_another_memory(
+    service: Service, clock: MovableClock
+) -> None:
+    for at in ("2026-01-05", "2026-03-05"):
+        service.record_turn(
+            at, "Please remember: my dentist visit is tomorrow at 8.", "Noted.", at=at
+        )
+        service.sleep()
+
+    assert len(service.list_memories().memories) == 2

@@ -12,6 +12,7 @@ from typing import Any
 
 from kinmem.errors import StoreError
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope
+from kinmem.models.record import days_meant
 from kinmem.store.sql import document_rows, entity_rows, history_rows, link_rows
 from kinmem.store.sql.damage import DamagedRow
 from kinmem.store.sql.database import Database, StoredVectors, Transaction, Words, state_of
@@ -121,9 +122,9 @@ class MemoryFile:
     def same(self, db: Transaction, memory: Memory, *, in_scope: Scope | None = None) -> str | None:
         """Return the id of a live memory here with the same statement, a private one if possible;
         None if there is none. See Memories.same_statements."""
-        return db.value(  # type: ignore[no-any-return]
+        rows = db.rows(
             f"""
-            SELECT m.id FROM memories m
+            SELECT m.id, m.content, m.source_context FROM memories m
             WHERE m.content_hash = :hash AND {IS_LIVE}
                 AND (:scope IS NULL OR m.scope = :scope)
                 AND (m.expires_at IS NULL OR (m.expires_at > :now AND m.expires_at >= :expires_at))
@@ -131,7 +132,7 @@ class MemoryFile:
                 AND (:subject IS NULL OR ALIKE(m.subject, :subject))
                 AND (:speaker IS NULL OR ALIKE(m.speaker, :speaker))
                 AND (m.place IS NULL OR m.place = :place)
-            ORDER BY m.scope, m.rowid LIMIT 1
+            ORDER BY m.scope, m.rowid
             """,
             {
                 "hash": memory.content_hash,
@@ -144,6 +145,9 @@ class MemoryFile:
                 "place": memory.place,
             },
         )
+        days = memory.days_meant
+        alike = (id for id, *said in rows if not days or days_meant(*said) == days)
+        return next(alike, None)
 
     def find(self, db: Transaction, id: str) -> tuple[int, Memory] | None:
         """Return row number and memory of an id, in any state; None if it is not here."""
@@ -341,6 +345,7 @@ def _states_same(new: Memory, known: Memory) -> bool:
     return (
         new.scope == known.scope
         and new.occurred_at == known.occurred_at
+        and new.days_meant in (frozenset(), known.days_meant)
         and known.place in (None, new.place)
         and (new.expires_at, known.expires_at)
         in ((known.expires_at, known.expires_at), (new.expires_at, None))
