@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.errors import InvalidInput, MemoryNotFound, ModelError, VersionConflict
 from kinmem.learn.apply import Changes, changes_of_stored, retried
 from kinmem.learn.ask import ask_about
 from kinmem.learn.change_chance import excerpt
@@ -21,15 +21,17 @@ from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of, with_dates
 from kinmem.learn.edit import Correction
 from kinmem.learn.extract import by_its_speaker, extract
-from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated
+from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Verdict
 from kinmem.learn.screen import Gate, Screen
 from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
+from kinmem.llm.relating import PATIENCE
 from kinmem.models import Chunks, Memory, Note, Stored, Vector
 from kinmem.models.places import place_of
 from kinmem.models.turns import Message, Repetition
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.text import asks
 from kinmem.validation import Border
 
 # Pairs that are remembered as compared.
@@ -107,6 +109,8 @@ class Unsettled:
 COUNTED = {"duplicate_of": "duplicate", "merged_into": "merged"}
 # What becomes of a message that is worth learning only as a change, and is none.
 CHANGES_NOTHING = Stored("refused", reason="it changes nothing that is stored")
+# Chance that a stored statement answers a question from which that only asks for it.
+ANSWERED = 0.5
 
 
 @dataclass(frozen=True)
@@ -325,6 +329,21 @@ class Learn:
         ids = self._store.apply(changes.batch(source.repeated, learned, source.batch))
         return None if ids is None else changes.stored_as(ids, outcomes)
 
+    def _tells_of_change(self, content: str, verdict: Verdict) -> bool:
+        """Return whether a message may have changed what is stored. A question that this answers
+        asks for it: "where do I live?"."""
+        if not isinstance(verdict, Flag):
+            return False
+        judge = self._models.judge
+        if judge is None or not asks(content):
+            return True
+        doubted = [doubt.known.content for doubt in verdict.doubts]
+        try:
+            read = judge.answers(content, doubted, deadline=PATIENCE)
+        except ModelError:
+            return True
+        return any(one.answers < ANSWERED for one in read)
+
     def _decide(self, candidate: Candidate, changes: Changes, source: Source, most: int) -> Stored:
         """Decide about one note beside what is stored and what its turn has taught already."""
         note, memory = candidate.note, candidate.memory
@@ -346,7 +365,7 @@ class Learn:
             most=most,
             ends_nothing=note.only_as_change,
         )
-        if note.only_as_change and not isinstance(verdict, Flag):
+        if note.only_as_change and not self._tells_of_change(note.content, verdict):
             return CHANGES_NOTHING
         if isinstance(verdict, Outdated):
             known = self._compare.ended_before(candidate)

@@ -314,7 +314,7 @@ def test_the_list_marks_what_may_be_out_of_date_and_the_form_has_the_date(site: 
 
 
 def test_no_click_in_a_review_ends_what_else_a_sentence_says(site: Site) -> None:
-    stored(site, "Our neighbour Odile is from Nantes, looks after the key and is allergic to cats")
+    stored(site, "Our neighbour Odile lives in Nantes, looks after the key and is allergic to cats")
     stored(site, "Odile has moved to Hamburg")
     with site.client() as client:
         text = client.get("/review").text
