@@ -341,34 +341,32 @@ class _JudgeParts:
         What may be about one thing is read by both networks; the log chances are then the mean of
         both, those of the twelve layers twice.
         """
-        found = _chances(self.logits(head, first, second) / self._temperatures[head])
+        ids = self._read(first, second)
+        found = _chances(self._run(head, ids) / self._temperatures[head])
         if head != "relation" or found[self._about_one].sum() < ABOUT_ONE:
             return found
-        read = _chances(self.logits(DEEPER, first, second) / self._temperatures[DEEPER])
+        read = _chances(self._run(DEEPER, ids) / self._temperatures[DEEPER])
         return _chances(np.log(found) * (1 - OF_DEEPER) + np.log(read) * OF_DEEPER)
 
     def logits(self, head: str, first: str, second: str | None) -> np.ndarray:
         """Return one network's logits, float32, one per label. Of relations DEEPER names the
         second network."""
-        ids = self._read(first, second)
-        if head == DEEPER:
-            made: np.ndarray = self._run(self._deeper.get(Deadline(None)), "relation", ids)
-        else:
-            made = self._run(self._session, head, ids)
-        return made
+        logits: np.ndarray = self._run(head, self._read(first, second))
+        return logits
 
     def tags(self, text: str) -> tuple[list[tuple[int, int]], Any]:
         """Return where each piece stands, and the logits of its tags."""
         ids, places = self._words.placed(text)
-        return [(0, 0), *places[:ROOM], (0, 0)], self._run(
-            self._session, "names", marked(ids[:ROOM])
-        )
+        return [(0, 0), *places[:ROOM], (0, 0)], self._run("names", marked(ids[:ROOM]))
 
     def cut(self, text: str) -> list[str]:
         """Cut the text into parts that are read whole."""
         return pieces(text, Window(len(text), ROOM, self._words.count))
 
-    def _run(self, network: Any, output: str, ids: Sequence[int]) -> Any:
+    def _run(self, output: str, ids: Sequence[int]) -> Any:
+        network = self._session
+        if output == DEEPER:
+            network, output = self._deeper.get(Deadline(None)), "relation"
         return network.run([output], {"words": self._words.vectors(ids)})[0]
 
     def _read(self, first: str, second: str | None) -> list[int]:
