@@ -139,7 +139,7 @@ def worth_keeping(talk: Talk, judge: Judge | None) -> Iterator[KeptSentence]:
         if at not in talk.unkept and _may_state(part.text)
     ]
     if talk.among_people:
-        told = ((at, part) for at, part in stated if not _only_asks(part.text))
+        told = ((at, part) for at, part in stated if not _is_question(part.text))
         yield from filter(None, (_of_person(part, at, talk) for at, part in told))
         return
     stated = stated if len(stated) <= MOST else stated[: MOST // 2] + stated[-MOST // 2 :]
@@ -182,7 +182,7 @@ def _may_state(text: str) -> bool:
     return not (is_only_asked or wording.is_quotation) and bool(words(text))
 
 
-def _only_asks(text: str) -> bool:
+def _is_question(text: str) -> bool:
     """Return whether it asks, and not that something is kept."""
     return asks(text) and not Wording(text).asking_to_keep
 
@@ -248,7 +248,7 @@ def judgements(
         by_form.judgement(sentence.statement.text, sentence.setting, judged.get(at))
         for at, (sentence, by_form) in enumerate(zip(sentences, chances, strict=True))
     ]
-    questions = [at for at, text in enumerate(texts) if _only_asks(text)]
+    questions = [at for at, text in enumerate(texts) if _is_question(text)]
     tasks = [at for at, one in enumerate(results) if one.kind == "task" and not one.is_worth]
     for at in questions:
         results[at] = replace(results[at], is_worth=False)
