@@ -14,6 +14,7 @@ from kinmem.language.time.when import Dates, day_of_event, relative_dates
 from kinmem.learn.drafting import happens_once
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.models import Memory
 from kinmem.service import Service
 from tests.conftest import MovableClock
 from tests.growth import assert_linear
@@ -441,17 +442,25 @@ def test_new_words_get_the_dates_of_the_day_on_which_they_are_said(
     assert service.get(id).source_context == "on the phone"
 
 
+def learned(service: Service, said: str, answer: str) -> Memory:
+    """The one memory that a turn leaves."""
+    service.observe("prompt", "s", "t", said)
+    service.observe("answer", "s", "t", answer)
+    service.settle()
+    (memory,) = service.list_memories().memories
+    return memory
+
+
 def test_in_a_turn_the_day_is_that_of_the_event_whatever_else_is_counted(
     service_of: Callable[..., Service], clock: MovableClock
 ) -> None:
     clock.now = SAID.replace(tzinfo=UTC)
     service = service_of("ana", KINMEM_TZ="UTC")
 
-    service.observe("prompt", "s", "t", "Der kleine Wout ist gestern gekommen, mit 1900 Gramm.")
-    service.observe("answer", "s", "t", "Glückwunsch!")
-    service.settle()
+    memory = learned(
+        service, "Der kleine Wout ist gestern gekommen, mit 1900 Gramm.", "Glückwunsch!"
+    )
 
-    (memory,) = service.list_memories().memories
     assert memory.occurred_at == datetime(2026, 3, 3, tzinfo=UTC)
 
 
@@ -461,11 +470,8 @@ def test_in_a_turn_what_happened_on_the_same_day_keeps_its_hour(
     clock.now = SAID.replace(tzinfo=UTC)
     service = service_of("ana", KINMEM_TZ="UTC")
 
-    service.observe("prompt", "s", "t", "This morning my sister Mia moved to Bern.")
-    service.observe("answer", "s", "t", "Good for her!")
-    service.settle()
+    memory = learned(service, "This morning my sister Mia moved to Bern.", "Good for her!")
 
-    (memory,) = service.list_memories().memories
     assert memory.occurred_at == SAID.replace(tzinfo=UTC)
 
 

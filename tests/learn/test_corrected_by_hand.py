@@ -28,15 +28,21 @@ async def doubts(service: Service) -> dict[str, str | None]:
     return {one["content"]: texts.get(one.get("newer", "")) for one in told.values()}
 
 
+async def memorized(service: Service, clock: MovableClock, *texts: str) -> str:
+    """The id of the first of these, which are told on one day after the other."""
+    ids = []
+    for text in texts:
+        ids.append((await answer(service, "memorize", content=text))["id"])
+        clock.advance(days=1)
+    return str(ids[0])
+
+
 @pytest.fixture
 async def older(service: Service, clock: MovableClock) -> str:
     """The id of a memory that another made doubtful."""
-    ids = []
-    for text in (OLDER, NEWER):
-        ids.append((await answer(service, "memorize", content=text))["id"])
-        clock.advance(days=1)
+    id = await memorized(service, clock, OLDER, NEWER)
     assert await doubts(service) == {OLDER: NEWER, NEWER: None}
-    return str(ids[0])
+    return id
 
 
 async def test_an_edited_memory_is_in_doubt_no_longer_until_the_edit_is_undone(
@@ -64,10 +70,7 @@ async def test_an_edit_that_still_contradicts_is_the_newer_of_both(
     service: Service, clock: MovableClock
 ) -> None:
     nine, eight, ten = (f"The office opens at {hour}." for hour in ("nine", "eight", "ten"))
-    older = (await answer(service, "memorize", content=nine))["id"]
-    clock.advance(days=1)
-    await answer(service, "memorize", content=eight)
-    clock.advance(days=1)
+    older = await memorized(service, clock, nine, eight)
 
     await answer(service, "update_memory", memory_id=older, content=ten)
     edited = await doubts(service)
@@ -115,10 +118,7 @@ async def test_another_stop_case_or_quote_is_no_new_word(
     service: Service, clock: MovableClock, text: str
 ) -> None:
     nine, eight, ten = (f"The office opens at {hour}." for hour in ("nine", "eight", "ten"))
-    older = (await answer(service, "memorize", content=nine))["id"]
-    clock.advance(days=1)
-    await answer(service, "memorize", content=eight)
-    clock.advance(days=1)
+    older = await memorized(service, clock, nine, eight)
 
     await answer(service, "update_memory", memory_id=older, content=text)
     edited = await doubts(service)
