@@ -366,7 +366,9 @@ def _refusal(what: str, text: str) -> HasSecret:
     where = f" in line {', '.join(map(str, lines[:MOST_LINES]))}" if "\n" in text and lines else ""
     return HasSecret(
         f"{what} holds a secret ({kinds}){where}, and memories are no safe place for it; say where"
-        " it is kept instead, or set KINMEM_SECRETS to redact or keep"
+        " it is kept instead, or set KINMEM_SECRETS to redact or keep",
+        what=what,
+        kinds=kinds,
     )
 
 

@@ -80,6 +80,7 @@ def views(one: str, write: int) -> Mapping[str, str]:
     return {
         "overview": "/",
         "memories": "/memories",
+        "new": "/memories/new",
         "memory": f"/memory/{one}",
         "edit": f"/memory/{one}/edit",
         "search": "/search?q=Where+does+Maya+live%3F",

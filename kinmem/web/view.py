@@ -108,6 +108,10 @@ class Notice:
     is_problem: bool = False
     errors: tuple[KinmemError, ...] = ()
     """Why something, or some of several, could not be done."""
+    texts: tuple[tuple[str, str], ...] = ()
+    """Memories that it is about, each as a key of the catalogue and the memory's text."""
+    leads_to: tuple[str, str] | None = None
+    """A key of the catalogue and the address where more can be done."""
 
 
 @dataclass(frozen=True, slots=True)

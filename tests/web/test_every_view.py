@@ -45,6 +45,7 @@ def paths(site: Site, ids: dict[str, str]) -> Iterator[str]:
     yield from (view.path for view in VIEWS if view.is_listed)
     yield from (f"/memory/{id}" for id in sample(list(ids.values()), 4))
     yield f"/memory/{ids['a template']}/edit"
+    yield "/memories/new"
     yield from ("/memories?filtering=1&tag=home", "/search?q=where+does+Maya+live")
     yield from (
         "/timeline?held=1",

@@ -159,7 +159,8 @@ document.addEventListener("focusout", () => {
 
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.boosted && event.target === document.body) {
-    document.getElementById("main")?.focus({ preventScroll: true });
+    const main = document.getElementById("main");
+    (main?.querySelector("[autofocus]") ?? main)?.focus({ preventScroll: true });
   }
   dress();
 });

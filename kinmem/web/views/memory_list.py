@@ -109,15 +109,17 @@ def edit(asked: Asked) -> Answer:
 def save(asked: Asked) -> Answer:
     """Store what was changed; what cannot be stored is shown again, with the reason."""
     memory = asked.service.store.get(asked.path["id"])
-    given = {name: _typed(asked, name) for name in FIELDS if name in asked.form}
+    given = {name: typed(asked, name) for name in FIELDS if name in asked.form}
     known = _shown(asked, memory)
     opened = {
-        name: _typed(asked, f"{OPENED}{name}") for name in given if OPENED + name in asked.form
+        name: typed(asked, f"{OPENED}{name}") for name in given if OPENED + name in asked.form
     }
-    typed = {name: value for name, value in given.items() if value != {**known, **opened}.get(name)}
+    changed = {
+        name: value for name, value in given.items() if value != {**known, **opened}.get(name)
+    }
     try:
         version = number_in(asked.given("version")) or 0
-        changes = {name: _stored(name, value) for name, value in typed.items()}
+        changes = {name: _stored(name, value) for name, value in changed.items()}
         if not changes:
             return Done(f"/memory/{memory.id}", Notice("edit.unchanged"))
         changes = dict(restored(changes, memory))
@@ -131,10 +133,10 @@ def save(asked: Asked) -> Answer:
     except VersionConflict:
         problem = asked.language.text("edit.conflict")
         # What somebody else has changed since is kept, unless it was typed over here.
-        return _form(asked, memory, {**known, **typed}, known, problem, 409)
+        return _form(asked, memory, {**known, **changed}, known, problem, 409)
     except InvalidInput as error:
         told = asked.language.error(error)
-        return _form(asked, memory, {**known, **typed}, known, told, 400)
+        return _form(asked, memory, {**known, **changed}, known, told, 400)
     write = asked.service.history(memory.id, 1)[0].write
     return Done(f"/memory/{memory.id}", Notice("did.edited", undo=(write,)))
 
@@ -182,7 +184,8 @@ def _moment(at: datetime | None, zone: tzinfo) -> str:
     return "" if at is None else f"{at.astimezone(zone):%Y-%m-%dT%H:%M}"
 
 
-def _typed(asked: Asked, name: str) -> str:
+def typed(asked: Asked, name: str) -> str:
+    """Return what was typed into a field; empty if nothing was."""
     value = asked.form.get(name)
     return _one_ending(value) if isinstance(value, str) else ""
 
@@ -244,7 +247,7 @@ def show(asked: Asked) -> Answer:
             "filters": filters,
             "without": lambda name: address(PATH, sort=sort, **_without(filters, name)),
             "sort": sort,
-            "choices": KEPT.of(asked.service, "choices", lambda: _choices(asked)),
+            "choices": choices(asked),
             "sorts": SORTS,
             "bulk": AWAY.get(chosen.get("state", ""), BULK),
         },
@@ -255,16 +258,20 @@ def _without(filters: Mapping[str, str], name: str) -> dict[str, str]:
     return {field: value for field, value in filters.items() if field != name}
 
 
-def _choices(asked: Asked) -> Mapping[str, list[str]]:
-    """Return the values that filters offer."""
-    return {
-        "scope": ["private", "shared"],
-        "category": list(CATEGORIES),
-        "state": [state.value for state in State],
-        "tier": list(get_args(Tier)),
-        "place": asked.service.store.places(),
-        "subject": asked.service.subjects(limit=MOST_SUGGESTED),
-    }
+def choices(asked: Asked) -> Mapping[str, list[str]]:
+    """Return the values that filters and forms offer."""
+
+    def made() -> Mapping[str, list[str]]:
+        return {
+            "scope": ["private", "shared"],
+            "category": list(CATEGORIES),
+            "state": [state.value for state in State],
+            "tier": list(get_args(Tier)),
+            "place": asked.service.store.places(),
+            "subject": asked.service.subjects(limit=MOST_SUGGESTED),
+        }
+
+    return KEPT.of(asked.service, "choices", made)
 
 
 VIEW = View(

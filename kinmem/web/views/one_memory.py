@@ -1,22 +1,26 @@
-"""One memory: what it says, where it comes from, what happened to it, what will become of it."""
+"""One memory: what it says, where it comes from, what happened to it, what will become of it; and
+the form that adds one."""
 
 import difflib
 import re
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from kinmem.errors import MemoryNotFound
-from kinmem.models import LIVE, TURN, Event, Memory
+from kinmem.errors import InvalidInput, MemoryNotFound
+from kinmem.learn.drafting import READS_AS_QUESTION
+from kinmem.models import LIVE, TURN, Event, Memory, Stored
 from kinmem.models.turns import Message
 from kinmem.service.memories import likeness
+from kinmem.text import cut
 from kinmem.upkeep.ageing import Vitals, vitals_of
 from kinmem.upkeep.lifecycle import Forecast, foreseen, was_told
 from kinmem.web.drawings import HEIGHT, WIDTH, Line, line
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
 from kinmem.web.views.history_pages import place_of
-from kinmem.web.views.memory_list import changer, edit, save
+from kinmem.web.views.memory_list import changer, choices, edit, save, typed
 
 PATH = "/memory/{id}"
 SIMILAR = 4
@@ -175,12 +179,101 @@ def confirm(asked: Asked) -> Answer:
     return Done(f"/memory/{id}", Notice("did.confirmed"))
 
 
+NEW = "/memories/new"
+GIVEN = ("content", "subject", "tags", "scope", "place")
+EVERYWHERE = "*"
+"""In the form, where an empty place leaves it to the text; no project is called that."""
+# Characters of a memory that a notice quotes.
+QUOTED = 160
+
+
+def new(asked: Asked) -> Answer:
+    """Show the form that adds a memory."""
+    if not asked.may("write"):
+        return Shown("problem.html", {"problem": "problem.scope", "told": "write"}, 403)
+    return _new_form(asked, {})
+
+
+def add(asked: Asked) -> Answer:
+    """Store what a person typed, as `kinmem memorize` does, and say what became of it. What cannot
+    be stored is shown again, with the reason."""
+    values = {name: typed(asked, name) for name in GIVEN}
+    tags = tuple(filter(None, map(str.strip, values["tags"].split(","))))
+    place = {"": None, EVERYWHERE: ""}.get(values["place"], values["place"])
+    try:
+        stored = asked.service.memorize(
+            values["content"],
+            idempotency_key=asked.given("key"),  # of the form: a second click stores nothing
+            subject=values["subject"] or None,
+            scope=values["scope"] or "private",
+            tags=tags,
+            place=place,
+        )
+    except InvalidInput as error:
+        return _new_form(asked, values, asked.language.error(error), 400)
+    if stored.id is None:
+        return _new_form(asked, values, stored.reason, 400)
+    return Done(f"/memory/{stored.id}", _became(asked, stored, stored.id))
+
+
+def _new_form(
+    asked: Asked, values: Mapping[str, str], problem: str | None = None, status: int = 200
+) -> Shown:
+    return Shown(
+        "new.html",
+        {
+            "values": {**dict.fromkeys(GIVEN, ""), **values},
+            "problem": problem,
+            "choices": choices(asked),
+            "everywhere": EVERYWHERE,
+            "key": secrets.token_urlsafe(16),
+            "path": NEW,
+        },
+        status,
+    )
+
+
+def _became(asked: Asked, stored: Stored, id: str) -> Notice:
+    """Return what became of it, with the texts of the memories that it replaces or contradicts."""
+    known = asked.service.store.memories([id, *stored.supersedes, *stored.conflicts])
+    others = [known[one] for one in (*stored.supersedes, *stored.conflicts) if one in known]
+    texts = [("added.known", _quoted(one)) for one in others]
+    if stored.conflicts or stored.status in ("duplicate_of", "merged_into"):
+        texts.insert(0, ("added.now", _quoted(known[id])))
+    # What was stored is undone by its write; for a duplicate there was none.
+    write = None if stored.status == "duplicate_of" else asked.service.history(id, 1)[0].write
+    return Notice(
+        _told_as(stored),
+        undo=() if write is None else (write,),
+        texts=tuple(texts),
+        leads_to=("memory.decide", "/review")
+        if stored.status in ("conflict", "quarantined")
+        else None,
+    )
+
+
+def _told_as(stored: Stored) -> str:
+    if stored.status == "superseded" and not stored.supersedes:
+        return "added.past"
+    if stored.status == "created" and stored.reason == READS_AS_QUESTION:
+        return "added.question"
+    return f"added.{stored.status}"
+
+
+def _quoted(memory: Memory) -> str:
+    return cut(" ".join((memory.title or memory.content).split()), QUOTED)
+
+
 VIEW = View(
     "memory",
     PATH,
     show,
-    pages={f"{PATH}/edit": edit},
-    actions={f"{PATH}/edit": save, **{f"/change/{name}": changer(name) for name in ACTIONS}},
+    pages={f"{PATH}/edit": edit, NEW: new},
+    actions={
+        f"{PATH}/edit": save,
+        NEW: add,
+        **{f"/change/{name}": changer(name) for name in ACTIONS},
+    },
     owner={f"{PATH}/erase": erase, f"{PATH}/confirm": confirm},
     is_listed=False,
 )
