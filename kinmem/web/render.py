@@ -38,6 +38,8 @@ STEPS = (
 )
 # Beyond that a date says more.
 WEEK = timedelta(days=7)
+# Nobody has an estimate that is finer than a hundredth.
+LEAST_TOLD = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,14 @@ class Language:
     def percent(self, share: float) -> str:
         """Return a share as a whole percentage."""
         return self.text("number.percent", n=self.number(100 * share))
+
+    def chance(self, share: float) -> str:
+        """Return a probability in percent. One that is not 0 or 1 is not shown as if it were."""
+        if share < LEAST_TOLD:
+            return self.text("number.under", n=self.number(100 * LEAST_TOLD))
+        if share > 1 - LEAST_TOLD:
+            return self.text("number.over", n=self.number(100 - 100 * LEAST_TOLD))
+        return self.percent(share)
 
     def size(self, count: int) -> str:
         """Return a number of bytes."""
@@ -275,6 +285,7 @@ def _texts(language: Language) -> dict[str, Any]:
         "language": language,
         "number": language.number,
         "percent": language.percent,
+        "chance": language.chance,
     }
 
 

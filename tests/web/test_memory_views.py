@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from kinmem.models import Event, Issue, Progress, Review
+from kinmem.web.render import language
 from kinmem.web.views import review_queue
 from kinmem.web.views.one_memory import changes, compared
 from tests.web.conftest import Site
@@ -145,7 +146,40 @@ def test_search_tells_why_and_what_was_left_out(site: Site) -> None:
     answers, _, rest = text.partition("Left out")
     assert "cello on Thursdays" in answers and "<rect" in answers
     assert "violin on Mondays" in rest and "violin on Mondays" not in answers
-    assert re.search(r"Fit \d", answers) and re.search(r"\d+ % likely to answer", answers)
+    assert re.search(r">(over )?\d+ %</strong><span>likely to answer it", answers)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "faint", "nothing"),
+    [
+        ("en", "Probably not the answer", "Nothing here is likely to answer that"),
+        ("de", "Wohl nicht die Antwort", "Nichts hier beantwortet das wahrscheinlich"),
+    ],
+)
+def test_what_is_hardly_an_answer_stands_apart_without_a_chance(
+    site: Site, accepted: str, faint: str, nothing: str
+) -> None:
+    stored(site, "Maya lives in Berlin near the canal", subject="Maya")
+    stored(site, "Maya wants answers in short sentences", subject="Maya")
+    stored(site, "Maya prefers trains to planes", subject="Maya")
+    with site.client(**{"Accept-Language": accepted}) as client:
+        text = client.get("/search", params={"q": "Where does Maya live?"}).text
+        none = client.get("/search", params={"q": "What is the name of my dog?"}).text
+
+    answers, found, rest = text.partition(f"<h2>{faint}</h2>")
+    assert found and "near the canal" in answers and "short sentences" in rest
+    assert "short sentences" not in answers and 'class="sure"' not in rest
+    assert f"<h2>{nothing}</h2>" in none and 'class="sure"' not in none
+    assert not re.search(r"[^\d.,]0 %", text + none)
+
+
+def test_no_chance_is_shown_as_certain() -> None:
+    english, german = language("en"), language("de")
+
+    assert [english.chance(one) for one in (0.0, 0.004, 0.02, 0.5, 0.999)] == [
+        *("under 1 %", "under 1 %", "2 %", "50 %", "over 99 %")
+    ]
+    assert german.chance(0.001) == "unter 1 %"
 
 
 @pytest.mark.parametrize("path", ["/search?q=" + "x" * 9000, "/memories?cursor=broken"])

@@ -284,6 +284,9 @@ VIEW = View(
 
 FEW, MANY = 10, 50
 LEFT_OUT = 5
+# A hit a tenth as likely to answer as the likeliest is shown apart, although recall returns it: to
+# an assistant it may be of use, to a person it is in the way of the answer.
+FAINT = 0.1
 Kind = Literal["added", "times", "informs"]
 KINDS: dict[str, Kind] = {"+": "added", "x": "times"}
 
@@ -314,18 +317,26 @@ def search(asked: Asked) -> Answer:
     is_long = asked.given("more") is not None
     answer = asked.service.recall(question, limit=MANY if is_long else FEW)
     found = [Found(hit, list(_factors(hit))) for hit in answer.hits]
+    least = FAINT * max((hit.confidence for hit in answer.hits if not hit.weak), default=0.0)
+    faint = [one for one in found if _is_faint(one.hit, least)]
+    clear = [one for one in found if one not in faint]
     return Shown(
         "search.html",
         {
             "question": question,
             "answer": answer,
-            "sure": [one for one in found if not (one.hit.weak or one.hit.is_turn)],
-            "said": [one for one in found if one.hit.is_turn and not one.hit.weak],
-            "weak": [one for one in found if one.hit.weak],
+            "sure": [one for one in clear if not one.hit.is_turn],
+            "said": [one for one in clear if one.hit.is_turn],
+            "weak": faint,
             "left_out": asked.service.left_out(question, LEFT_OUT),
             "has_more": not is_long and len(found) >= FEW,
         },
     )
+
+
+def _is_faint(hit: Hit, least: float) -> bool:
+    """Return whether it stands below the heading of what is probably no answer."""
+    return hit.weak or (hit.confidence < least and not hit.is_fetched)
 
 
 def _factors(hit: Hit) -> Iterator[Factor]:
