@@ -10,6 +10,7 @@ import typer
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, command
 from kinmem.errors import InvalidInput
+from kinmem.text import cut
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from kinmem.backup.archive import Backup, Manifest
     from kinmem.backup.backups import Backups
     from kinmem.backup.restore import Plan
+    from kinmem.store.records import Difference
 
 PANEL = "Look after"
 SHOWN = 10
+SHOWN_CHARACTERS = 200
 MAKE = "make"
 
 
@@ -260,6 +263,7 @@ def _plan(plan: "Plan") -> dict[str, Any]:
                 "changed": list(one.changed),
                 "turnsAdded": one.turns_added,
                 "turnsRemoved": one.turns_removed,
+                "differences": {id: _as_told(it) for id, it in one.differences.items()},
             }
             for name, one in plan.files.items()
         },
@@ -283,10 +287,53 @@ def _plan_lines(plan: "Plan") -> "Iterator[Text]":
         )
         for what, ids in (("come back", one.added), ("go", one.removed), ("change", one.changed)):
             if ids:
-                more = f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
-                yield Text(f"    {what}: {', '.join(map(short_id, ids[:SHOWN]))}{more}")
+                yield Text(f"    {what}:")
+            for id in ids[:SHOWN]:
+                yield from _difference_lines(short_id(id), one.differences[id])
+            if len(ids) > SHOWN:
+                yield Text(f"      and {len(ids) - SHOWN:,} more", style="dim")
     if same := [name for name, one in plan.files.items() if one.is_empty]:
         more = f" and {len(same) - SHOWN:,} more" if len(same) > SHOWN else ""
         yield Text(f"  as in the backup already: {', '.join(same[:SHOWN])}{more}")
     for name in plan.staying:
         yield Text(f"  {name} stays as it is")
+
+
+def _difference_lines(id: str, one: "Difference") -> "Iterator[Text]":
+    """Yield what becomes of one memory: its text, or both if another takes its place, and whatever
+    else differs."""
+    from rich.text import Text
+
+    told = _as_told(one)
+    texts = {name: told[name] for name in ("now", "then") if told[name] is not None}
+    if len(texts) == 2 and texts["now"] != texts["then"]:
+        yield _line(f"      {id}  now: {texts['now']}")
+        yield _line(f"      {' ' * len(id)}  then: {texts['then']}")
+    else:
+        yield _line(f"      {id}  {next(iter(texts.values()), '')}")
+    for name, (now, then) in told["fields"].items():
+        yield Text(
+            f"      {' ' * len(id)}  {name}: {now or 'none'} → {then or 'none'}", style="dim"
+        )
+
+
+def _line(told: str) -> "Text":
+    from rich.text import Text
+
+    return Text(told, no_wrap=True, overflow="ellipsis")
+
+
+def _as_told(one: "Difference") -> dict[str, Any]:
+    """Return it for people and programs: each text as one line without secrets."""
+    return {
+        "now": None if one.now is None else _shown(one.now),
+        "then": None if one.then is None else _shown(one.then),
+        "fields": {name: [_shown(part) for part in pair] for name, pair in one.fields.items()},
+    }
+
+
+def _shown(text: str) -> str:
+    from kinmem.cli.terminal import one_line
+    from kinmem.language import redact
+
+    return cut(one_line(redact(text)[0]), SHOWN_CHARACTERS)

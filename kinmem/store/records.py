@@ -278,6 +278,17 @@ class FileFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """One memory as a file of the home has it now, and as a backup has it."""
+
+    now: str | None
+    """The beginning of its text; None: it is not there."""
+    then: str | None
+    fields: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Other fields that differ, each as it is now and as it was then."""
+
+
+@dataclass(frozen=True, slots=True)
 class FileChanges:
     """What a restore would do to one file: ids of memories, and numbers of messages."""
 
@@ -286,6 +297,8 @@ class FileChanges:
     changed: tuple[str, ...] = ()
     turns_added: int = 0
     turns_removed: int = 0
+    differences: Mapping[str, Difference] = field(default_factory=dict)
+    """Of all these memories, by id."""
 
     @property
     def is_empty(self) -> bool:

@@ -62,6 +62,7 @@ def test_a_restore_shows_what_would_change_and_needs_a_yes(
     asked = kinmem("backup", "restore")
 
     assert "0 memories come back, 1 go" in plan.out and kept[-8:] in plan.out
+    assert "Ben plays the oboe in Rome" in plan.out
     assert asked.code == 3 and "--yes does it" in asked.err
     assert kinmem("show", kept).code == 0
     done = kinmem("backup", "restore", "--yes", "--json").json
@@ -69,6 +70,44 @@ def test_a_restore_shows_what_would_change_and_needs_a_yes(
     assert kinmem("show", kept).code != 0
     kinmem("backup", "restore", Path(done["before"]).name, "--yes")
     assert kinmem("show", kept).code == 0
+
+
+def test_a_dry_run_shows_texts_of_what_comes_back_goes_and_changes(
+    kinmem: Kinmem, memorized: Memorized
+) -> None:
+    edited = memorized("Clara plays the cello in Lyon")
+    tagged = memorized("Tom works at the library")
+    kinmem("backup")
+    kinmem("update", edited, "--content", "Clara plays the viola in Lyon")
+    kinmem("update", tagged, "--pin")
+    memorized("Ben plays the oboe\u202e in Rome, " + "and again " * 60)
+
+    lines = kinmem("backup", "restore", "--dry-run").out.splitlines()
+    told = kinmem("backup", "restore", "--dry-run", "--json").json["changes"]["kins/default.db"]
+
+    at = next(number for number, line in enumerate(lines) if "viola" in line)
+    assert lines[at].strip() == f"{edited[-8:]}  now: Clara plays the viola in Lyon"
+    assert lines[at + 1].strip() == "then: Clara plays the cello in Lyon"
+    assert any(line.strip() == "pinned: 1 → 0" for line in lines)
+    oboe = [line for line in lines if "oboe" in line]
+    assert len(oboe) == 1 and "\u202e" not in oboe[0] and oboe[0].rstrip().endswith("…")
+    assert told["differences"][edited]["then"] == "Clara plays the cello in Lyon"
+    assert told["differences"][tagged]["fields"] == {"pinned": ["1", "0"]}
+    assert not any("again" in line for line in lines if line not in oboe)
+
+
+def test_a_dry_run_shows_no_secrets(
+    kinmem: Kinmem, memorized: Memorized, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ"
+    memorized("Clara plays the cello in Lyon")
+    kinmem("backup")
+    monkeypatch.setenv("KINMEM_SECRETS", "keep")
+    memorized(f"The key of the server is {key}")
+
+    for form in ((), ("--json",)):
+        out = kinmem("backup", "restore", "--dry-run", *form).out
+        assert "The key of the server is" in out and key[:12] not in out
 
 
 def test_an_encrypted_backup_elsewhere_is_restored_with_its_passphrase(

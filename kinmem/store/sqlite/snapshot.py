@@ -23,7 +23,7 @@ from kinmem.errors import StoreError
 from kinmem.settings import KIN_NAME
 from kinmem.store.base import Store
 from kinmem.store.history import new_epoch
-from kinmem.store.records import Earlier, FileChanges, FileFacts, Mended
+from kinmem.store.records import Difference, Earlier, FileChanges, FileFacts, Mended
 from kinmem.store.sql.forgetting import ERASED
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import accept, note_of, noted_files
@@ -54,6 +54,9 @@ DAMAGE_SHOWN = 5
 TOLD = """content subject category scope state importance pinned speaker occurred_at expires_at
     manual_tags source_context superseded_by""".split()
 """Columns that say whether two rows are the same memory to a person; every schema has them."""
+# Characters of a text that are kept to be shown; more than a line, so that a secret within the line
+# is seen as a whole.
+BEGINNING = 4000
 CLAIM = """
     INSERT INTO unpublished
     SELECT id FROM memories WHERE scope = 'shared' UNION SELECT value FROM json_each(:copies)
@@ -110,12 +113,15 @@ class SqliteHome:
         before, turns_before = _contents(present)
         after, turns_after = _contents(copy)
         both = before.keys() & after.keys()
+        changed = {id for id in both if before[id] != after[id]}
+        touched = sorted(changed | (before.keys() ^ after.keys()))
         return FileChanges(
             tuple(sorted(after.keys() - both)),
             tuple(sorted(before.keys() - both)),
-            tuple(sorted(id for id in both if before[id] != after[id])),
+            tuple(sorted(changed)),
             len(turns_after - turns_before),
             len(turns_before - turns_after),
+            {id: _difference(before.get(id), after.get(id)) for id in touched},
         )
 
     @contextmanager
@@ -454,9 +460,9 @@ def _claim(path: Path, shared: Path | None) -> None:
             db.execute(CLAIM, {"copies": json.dumps(copies)})
 
 
-def _contents(path: Path | None) -> tuple[dict[str, bytes], set[Any]]:
-    """Return a hash of each memory, and what identifies each message; nothing if the file cannot be
-    read."""
+def _contents(path: Path | None) -> tuple[dict[str, tuple[Any, ...]], set[Any]]:
+    """Return the fields in TOLD of each memory, a long text as its beginning and a hash, and what
+    identifies each message; nothing if the file cannot be read."""
     if path is None:
         return {}, set()
     try:
@@ -467,11 +473,25 @@ def _contents(path: Path | None) -> tuple[dict[str, bytes], set[Any]]:
             turns = set(db.execute(sql)) if has_turns else set()
     except StoreError:
         return {}, set()
-    return {str(id): _digest(row) for id, *row in found}, turns
+    return {str(id): (*_short(str(content)), *row) for id, content, *row in found}, turns
 
 
-def _digest(row: Sequence[Any]) -> bytes:
-    return hashlib.blake2b(json.dumps(row).encode(), digest_size=16).digest()
+def _short(content: str) -> tuple[str, bytes]:
+    """Return the beginning of a text, and what tells it from others that begin alike."""
+    rest = content[BEGINNING:]
+    return content[:BEGINNING], hashlib.blake2b(rest.encode(), digest_size=16).digest()
+
+
+def _difference(now: tuple[Any, ...] | None, then: tuple[Any, ...] | None) -> Difference:
+    fields = {}
+    if now is not None and then is not None:
+        pairs = zip(TOLD[1:], now[2:], then[2:], strict=True)
+        fields = {
+            name: (str("" if a is None else a), str("" if b is None else b))
+            for name, a, b in pairs
+            if a != b
+        }
+    return Difference(None if now is None else now[0], None if then is None else then[0], fields)
 
 
 def _damage(db: apsw.Connection) -> tuple[str, ...]:
