@@ -1,7 +1,9 @@
 """The PostgreSQL store keeps the contract, and what else only a server must do."""
 
+import json
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -15,8 +17,12 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
 
+from benchmarks.doubles import KnownVectors
 from kinmem.errors import StoreError
-from kinmem.models import Asked, Filters, Found
+from kinmem.llm.base import Calibration, Purpose
+from kinmem.models import Asked, Chunks, Draft, Filters, Found, Hit, Vectors
+from kinmem.service import Service
+from kinmem.settings import load
 from kinmem.store.base import Store, this_process
 from kinmem.store.postgres import owned_rows, pgvectors, pooled_server, schema
 from kinmem.store.postgres.pooled_server import Server
@@ -34,7 +40,9 @@ from tests.store.contract import (
     added,
     draft_of,
     found_by_words,
+    memory_of,
     vector_of,
+    vectors_of,
 )
 from tests.store.sessions_contract import SessionsContract
 from tests.store.test_isolation import ThreeKins
@@ -133,7 +141,10 @@ def test_words_find_the_same_with_the_same_scores_as_in_sqlite(
 
         for question in QUESTIONS:
             asked = Asked(question, None, TINY, 5, 8, 8, beginnings=beginnings)
-            found = [store.index.search(asked, Filters()).matches for store in (files, on_server)]
+            both = [store.index.search(asked, Filters()) for store in (files, on_server)]
+            candidates = [[one.id for one in found.candidates] for found in both]
+            assert candidates[0] == candidates[1] == sorted(candidates[0]), question
+            found = [one.matches for one in both]
             assert list(found[0]) == list(found[1]), question
             assert found[0] == pytest.approx(found[1], rel=1e-9), question
 
@@ -154,6 +165,66 @@ def test_meaning_finds_the_same_with_the_same_cosines_as_in_sqlite(
         assert found[0].cosines.keys() == found[1].cosines.keys()
         for id, cosines in found[0].cosines.items():
             assert cosines == pytest.approx(found[1].cosines[id], abs=1e-6)
+
+
+CORPORA = Path(__file__).parents[1] / "corpora"
+LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class Spelled(KnownVectors):
+    """Texts with the same words have the same vector, whatever their numbers: many are as near as
+    others."""
+
+    name = "tests/spelled"
+    calibration = Calibration(noise=0.1, duplicate=0.99, near=0.9)
+
+    def __init__(self) -> None:
+        super().__init__(["lamp"], vectors_of(["lamp"], WIDE))
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
+        words = [LETTERS.findall(text.lower()) or ["lamp"] for text in texts]
+        sums = np.array([vectors_of(some, WIDE).sum(axis=0) for some in words], np.float32)
+        return np.asarray(sums / np.linalg.norm(sums, axis=1, keepdims=True), np.float32)
+
+
+def lines_of(name: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in (CORPORA / name).read_text("utf-8").splitlines()]
+
+
+def test_both_engines_give_the_same_hits_in_the_same_order(
+    store_of: Callable[[str], Store], home: Path, clock: MovableClock
+) -> None:
+    told, asked, pairs = map(lines_of, ("told.jsonl", "asked.jsonl", "lookalikes.jsonl"))
+    texts = [one["fact"] for one in told] + [one["note"] for one in asked]
+    texts += [one[which] for one in pairs[::4] for which in ("old", "new")]
+    questions = [one["asked"] for one in told] + [one["question"] for one in asked]
+    questions += [one["text"] for one in lines_of("language.jsonl")]
+    embedder = Spelled()
+    settings = load({"KINMEM_KIN": "ana", "KINMEM_HOME": home, "KINMEM_JUDGE": "off"})
+    texts = list(dict.fromkeys(texts))
+    vectors = embedder.embed(texts)
+    drafts = [
+        Draft(memory_of(text), Chunks((text,), vectors[at : at + 1], embedder.name))
+        for at, text in enumerate(texts)
+    ]
+    assert len(drafts) > 300 and len(questions) > 300
+
+    found: list[list[list[Hit]]] = []
+    for store in (SqliteStore(home, "ana", clock), store_of("ana")):
+        store.add(drafts)
+        with Service(store, [embedder], settings, clock=clock) as service:
+            found.append([])
+            for question in questions:
+                found[-1].append(service.recall(question, limit=20).hits)
+                store.flush_use()  # what was used counts; the background writes it at any time
+
+    for question, *both in zip(questions, *found, strict=True):
+        ids = [[hit.memory.id for hit in hits] for hits in both]
+        assert ids[0] == ids[1], question
+        scores = [[hit.score for hit in hits] for hits in both]
+        assert scores[0] == pytest.approx(scores[1], abs=1e-5), question
 
 
 COPIES, WIDE = 3_000, 24

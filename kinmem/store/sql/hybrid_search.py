@@ -170,7 +170,7 @@ SEARCH = f"""
         END
     ), foremost AS (
         SELECT memory FROM told WHERE fits
-        GROUP BY memory ORDER BY max(better) DESC, max(has_all) DESC LIMIT :matching
+        GROUP BY memory ORDER BY max(better) DESC, max(has_all) DESC, memory LIMIT :matching
     )
     SELECT number, better, has_all, memory, fits{", NULL" * (len(COLUMNS) + 2)} FROM told
     UNION ALL
@@ -376,7 +376,8 @@ def _is_sound(values: Sequence[Any]) -> bool:
 
 
 def _sorted_out(rows: Iterable[Row], asked: Asked) -> _Read:
-    """Convert the rows of SEARCH. On a tie, matches that have all the words come first."""
+    """Convert the rows of SEARCH. On a tie, matches that have all the words come first, then the
+    older ones."""
     listed, candidates, documents, fitting = [], {}, {}, set()
     cosines: dict[int, list[float]] = {}
     for number, better, has_all, memory, fits, parts, beside, *values in rows:
@@ -392,7 +393,7 @@ def _sorted_out(rows: Iterable[Row], asked: Asked) -> _Read:
             cosines[memory] = numbers  # a zero vector is near nothing
         if fits:
             fitting.add(memory)
-    listed.sort(key=lambda one: (-one[1], not one[2]))
+    listed.sort(key=lambda one: (-one[1], not one[2], one[3], abs(one[0])))
     matches = [
         (memory, better, None if number > 0 else -number)
         for number, better, _, memory, _ in listed

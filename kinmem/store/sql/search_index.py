@@ -206,10 +206,11 @@ class _Both:
         self._degrees |= {ids[row]: degree for row, degree in rows.degrees.items()}
 
     def told(self) -> Found:
-        """Return everything, each list best first."""
+        """Return everything, each list best first; candidates by id, since in which order a
+        statement gives them is each engine's own."""
         nearest = dict.fromkeys(id for _, id in sorted(self._nearest, key=_worse))
         matches = {id: score for score, id in sorted(self._matches, key=_worse)}
-        candidates = list(self._candidates.values())
+        candidates = [one for _, one in sorted(self._candidates.items())]
         return Found(candidates, self._cosines, list(nearest), matches, degrees=self._degrees)
 
 
