@@ -53,12 +53,12 @@ def children(server: Running) -> set[int]:
 
 
 @contextmanager
-def working(home: Path, **environment: str) -> Iterator[Running]:
+def working(home: Path, script: str = SOON, **environment: str) -> Iterator[Running]:
     """Two workers on the database of the tests, and a token for ana."""
     url = postgres.database_url()
     token = tokens_of(load({"KINMEM_HOME": home, "KINMEM_STORE": url})).add("ana", scope="admin")
     chosen = {"KINMEM_STORE": url, "KINMEM_WORKERS": "2", "KINMEM_KIN": "ana", **environment}
-    process = start(home, SOON, KINMEM_JUDGE="off", **chosen)
+    process = start(home, script, KINMEM_JUDGE="off", **chosen)
     try:
         assert process.stderr
         told = process.stderr.readline().decode()
@@ -263,6 +263,73 @@ def test_a_client_that_keeps_its_connection_comes_to_a_worker_that_is_new(server
         assert kept < ANSWERS[1]
         assert (client.sock is None) == (kept == 0)
     client.close()
+
+
+# Nobody is patient, so that a long call is soon told to come again.
+IMPATIENT = SOON.replace(
+    "import server", "from kinmem.http import lanes; lanes.PATIENCE = 0.5; import server"
+)
+LONG = "The harbour is closed in winter, as the pilots have told everybody who asked. " * 900
+
+
+def connected_to(server: Running, worker: int) -> http.client.HTTPConnection:
+    """A connection that this worker has accepted."""
+    url = urlsplit(server.url)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        client = http.client.HTTPConnection(str(url.hostname), url.port, timeout=30)
+        client.request("GET", "/healthz")
+        accepted = worker_of(server, client)
+        if client.getresponse().read() and accepted == worker and client.sock is not None:
+            return client
+        client.close()
+    raise AssertionError(f"{worker} accepts nothing")
+
+
+def stored_by(server: Running, worker: int) -> dict[str, Any]:
+    """What this worker answers to who stores a long text."""
+    client = connected_to(server, worker)
+    headers = {"Authorization": server.bearer("ana"), "Content-Type": "application/json"}
+    client.request("POST", "/api/v1/memories", json.dumps({"content": LONG}), headers)
+    answer: dict[str, Any] = json.loads(client.getresponse().read())
+    client.close()
+    return answer
+
+
+def stored_in_the_end(server: Running, worker: int) -> dict[str, Any]:
+    """The same, as often as its client is told to come again."""
+    deadline = time.monotonic() + 60
+    while (answer := stored_by(server, worker)).get("error", {}).get("code") == "deadline":
+        assert time.monotonic() < deadline
+    return answer
+
+
+def documents() -> int:
+    with psycopg.connect(postgres.database_url()) as admin:
+        query = "SELECT count(*) FROM kinmem.memories WHERE content_hash IN (SELECT content_hash"
+        query += " FROM kinmem.memories WHERE content LIKE 'The harbour is closed in winter%')"
+        return int(admin.execute(query).fetchall()[0][0])
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["goes on", "is killed"])
+def test_what_one_worker_has_begun_another_one_answers(tmp_path: Path, is_killed: bool) -> None:
+    with working(tmp_path, script=IMPATIENT) as server:
+        memorize(server, "the first one opens the store")
+        begun, other = children(server)
+        with psycopg.connect(postgres.database_url()) as admin:
+            admin.execute("LOCK TABLE kinmem.memories IN SHARE MODE")
+            told = [stored_by(server, worker) for worker in (begun, other)]
+            if is_killed:
+                os.kill(begun, signal.SIGKILL)
+
+        stored = stored_in_the_end(server, other)
+        again = stored_in_the_end(server, other)
+
+        assert [one["error"]["code"] for one in told] == ["deadline", "deadline"]
+        assert stored["status"] == "created"
+        assert (again["status"], again["id"]) == ("duplicate_of", stored["id"])
+        assert documents() == 1
+    postgres.empty()
 
 
 def test_sse_is_refused_where_several_answer(server: Running) -> None:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -21,9 +22,12 @@ from weakref import WeakKeyDictionary
 import anyio
 import anyio.from_thread
 import anyio.to_thread
+import uuid_utils
+from pydantic import TypeAdapter
 
 from kinmem.errors import Overloaded, StillWorking, StoreError, Unreached
 from kinmem.models import Progress
+from kinmem.store.base import Answers, Jobs, this_process
 from kinmem.store.sql.database import Served, served, serving
 
 if TYPE_CHECKING:
@@ -276,8 +280,15 @@ PATIENCE = 40.0
 KEPT_SECONDS = 60.0
 
 
+# Seconds between two looks whether another process has done it.
+LOOK_ELSEWHERE_SECONDS = 0.3
+# Seconds for which one process does it, unless it is killed before.
+ALONE_SECONDS = 3600.0
+
+
 class UnderWay:
-    """Work that has not been answered yet. Whoever asks for the same again waits for it."""
+    """Work that has not been answered yet. Whoever asks for the same again waits for it, in this
+    process or in another one that serves the same Kin."""
 
     def __init__(self) -> None:
         self._works: WeakKeyDictionary[Service, dict[Hashable, Work]] = WeakKeyDictionary()
@@ -287,17 +298,21 @@ class UnderWay:
         self,
         service: "Service",
         what: Hashable,
+        shape: type[T],
         work: Callable[[Progress], T],
         progress: Progress | None = None,
         is_heard: bool = False,
     ) -> T | None:
-        """Return or raise the result; None if the work continues after PATIENCE. Who hears of its
-        progress waits until it is done."""
+        """Return or raise the result, which is of this `shape`; None if the work continues after
+        PATIENCE. Who hears of its progress waits until it is done."""
         with self._lock:
             self._sweep()
             works = self._works.setdefault(service, {})
             if what not in works:
-                works[what] = Work(work)
+                store = service.store
+                answers = store.answers
+                several = None if answers is None else Elsewhere(answers, store.jobs, what, shape)
+                works[what] = Work(work, several)
             going = works[what]
         try:
             found: T | None = going.within(inf if is_heard else PATIENCE, progress)
@@ -306,6 +321,7 @@ class UnderWay:
                 self._end(works, what, going)
             raise
         if found is not None:
+            going.withdraw()
             self._end(works, what, going)
         return found
 
@@ -332,20 +348,97 @@ def answered(result: T | None) -> T:
     return result
 
 
-class Work(Unhurried[Any]):
-    """Work that remembers when it was done."""
+class Elsewhere:
+    """The same work in the other processes that serve a Kin: one of them does it, and leaves its
+    answer in the database if nobody waits for it there."""
 
-    def __init__(self, work: Callable[[Progress], Any]) -> None:
+    def __init__(self, answers: Answers, jobs: Jobs, what: Hashable, shape: Any) -> None:
+        self._answers = answers
+        self._jobs = jobs
+        self._call = f"call {blake2b(repr(what).encode(), digest_size=16).hexdigest()}"
+        self._holder = f"{this_process()}/{uuid_utils.uuid7()}"
+        self._shape: TypeAdapter[Any] = TypeAdapter(shape)
+
+    def answer(self) -> str | None:
+        """Return what another process has answered, which is then forgotten; None as well while it
+        is at it, and when this one is to do the work: `is_ours`."""
+        return self._answers.take(self._call)
+
+    def is_ours(self) -> bool:
+        """Return whether no other process does the work; then none begins it before `leave`."""
+        if self._jobs.holder(self._call) is not None:  # asking takes no lock
+            return False
+        try:
+            return self._jobs.lease(self._call, self._holder, ALONE_SECONDS)
+        except StoreError as error:
+            if not error.retry:
+                raise
+            return False
+
+    def leave(self) -> None:
+        """Let others do it."""
+        self._jobs.release(self._call, self._holder)
+
+    def keep(self, result: Any) -> None:
+        """Leave the answer to whoever asks again."""
+        told = self._shape.dump_json(result).decode()
+        self._answers.put(self._call, told, KEPT_SECONDS)
+
+    def result(self, answer: str) -> Any:
+        """Return what `keep` was given."""
+        return self._shape.validate_json(answer)
+
+
+class Work(Unhurried[Any]):
+    """Work that remembers when it was done, and is done by one process of several."""
+
+    def __init__(self, work: Callable[[Progress], Any], elsewhere: Elsewhere | None = None) -> None:
         self._done_at: float | None = None
+        self._elsewhere = elsewhere
+        self._is_kept_elsewhere = False
         super().__init__(partial(self._timed, work))
 
     @property
     def is_stale(self) -> bool:
-        """Whether nobody has asked for the result in time."""
+        """Whether nobody has asked for the result in time, or any process may give it now."""
+        if self._is_kept_elsewhere:
+            return True
         return self._done_at is not None and time.monotonic() - self._done_at > KEPT_SECONDS
+
+    def withdraw(self) -> None:
+        """Let no process give the answer again, since it was given here: the same call later is
+        another one, which has work of its own."""
+        if self._elsewhere and self._is_kept_elsewhere:
+            self._elsewhere.answer()
 
     def _timed(self, work: Callable[[Progress], Any], progress: Progress) -> Any:
         try:
-            return work(progress)
+            if self._elsewhere is None:
+                return work(progress)
+            return self._once_of_all(self._elsewhere, work, progress)
         finally:
             self._done_at = time.monotonic()
+
+    def _once_of_all(
+        self, elsewhere: Elsewhere, work: Callable[[Progress], Any], progress: Progress
+    ) -> Any:
+        """Do the work, or wait for the process that does."""
+        while (answer := elsewhere.answer()) is None and not elsewhere.is_ours():
+            if self._cancelled.wait(LOOK_ELSEWHERE_SECONDS):
+                raise CancelledError
+        if answer is not None:
+            return self._left(elsewhere, elsewhere.result(answer))
+        try:
+            # It may have been done between the two questions.
+            answer = elsewhere.answer()
+            result = work(progress) if answer is None else elsewhere.result(answer)
+            return self._left(elsewhere, result)
+        finally:
+            elsewhere.leave()
+
+    def _left(self, elsewhere: Elsewhere, result: Any) -> Any:
+        """Return the result; if nobody waits here, leave it to all processes."""
+        if not self._awaiting:
+            elsewhere.keep(result)
+            self._is_kept_elsewhere = True
+        return result

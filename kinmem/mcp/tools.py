@@ -191,7 +191,9 @@ def memorize(
     if content is not None and not is_document(content):
         return store()
     what = (key, content, repr(items), repr(details))
-    return answered(under_way.result(service, what, store, call.progress(), call.is_heard))
+    return answered(
+        under_way.result(service, what, Memorized, store, call.progress(), call.is_heard)
+    )
 
 
 def update_memory(

@@ -78,6 +78,19 @@ class Jobs(Protocol):
         ...
 
 
+class Answers(Protocol):
+    """What long calls have answered while nobody waited, until somebody asks again: any process
+    that serves the Kin may give it."""
+
+    def put(self, call: str, answer: str, seconds: float) -> None:
+        """Keep an answer for so many seconds."""
+        ...
+
+    def take(self, call: str) -> str | None:
+        """Return the answer and forget it; None if there is none."""
+        ...
+
+
 class Others(Protocol):
     """What a Kin thinks of what other Kins share: whom it does not listen to, and what it has
     confirmed."""
@@ -295,6 +308,11 @@ class Store(Memories, Protocol):
     @property
     def past(self) -> Past:
         """What this Kin has done to its memories."""
+        ...
+
+    @property
+    def answers(self) -> Answers | None:
+        """What long calls have answered; None where clients always come back to one process."""
         ...
 
     @property

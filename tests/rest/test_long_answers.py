@@ -6,6 +6,7 @@ import time
 import weakref
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
@@ -50,6 +51,9 @@ def test_a_store_that_is_busy_for_a_moment_ends_no_stream(monkeypatch: pytest.Mo
 class Held:
     """What work is done for."""
 
+    def __init__(self) -> None:
+        self.store = SimpleNamespace(answers=None)
+
 
 def test_a_result_that_nobody_fetches_is_dropped_with_its_service(
     monkeypatch: pytest.MonkeyPatch,
@@ -59,14 +63,16 @@ def test_a_result_that_nobody_fetches_is_dropped_with_its_service(
     works: Any = UnderWay()
     service, other = Held(), Held()
     go_on = threading.Event()
-    assert works.result(service, "sleep", lambda progress, held=service: go_on.wait(10)) is None
+    assert (
+        works.result(service, "sleep", str, lambda progress, held=service: go_on.wait(10)) is None
+    )
     [work] = works._works[service].values()
     go_on.set()
     work._done.result(10)
     gone = weakref.ref(service)
     del service, work
 
-    works.result(other, "sleep", lambda progress: "done")
+    works.result(other, "sleep", str, lambda progress: "done")
 
     latest = time.monotonic() + 60
     while gone() is not None:  # the thread that has done the work holds it until it has ended
@@ -92,12 +98,12 @@ def test_who_is_cancelled_takes_no_work_from_another_who_waits_for_it(
         raise CancelledError
 
     with ThreadPoolExecutor(2) as calls:
-        first = calls.submit(works.result, service, "sleep", work, cancelled)
-        second = calls.submit(works.result, service, "sleep", work)
+        first = calls.submit(works.result, service, "sleep", str, work, cancelled)
+        second = calls.submit(works.result, service, "sleep", str, work)
         with pytest.raises(CancelledError):
             first.result(30)
         assert second.result(30) is None  # it goes on
         go_on.set()
-        assert works.result(service, "sleep", work) == "done"
+        assert works.result(service, "sleep", str, work) == "done"
 
     assert starts == [1]

@@ -804,7 +804,7 @@ OF_SQLITE = {
 OF_BM25 = {f"revision.{name}" for name in ("documents", "tokens", "said", "said_tokens")}
 OF_POSTGRES = {
     # for all Kins together
-    *("kins", "tokens", "uses", "waiting_kins", "live_processes", "schema_version"),
+    *("kins", "tokens", "uses", "waiting_kins", "live_processes", "schema_version", "answers"),
     # what FTS5, vec0 and row numbers do in SQLite
     *("words", "postings", "turn_words", "turn_postings", "vectors", "counters"),
 }

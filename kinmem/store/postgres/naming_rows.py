@@ -120,6 +120,8 @@ class PostgresForgetting(SqlForgetting):
 
     def blank(self, mention: Mention) -> None:
         self._drop_versions(mention)
+        with self._files.own.changing() as db:
+            db.run("DELETE FROM answers")  # whoever asks again is answered anew
         for table in _tables():
             with self._files.own.changing() as db:
                 for where, left in list(_named(db, table, mention, set())):

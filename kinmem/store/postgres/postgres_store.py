@@ -86,6 +86,32 @@ class PostgresJobs(SqlJobs):
             return 0.0
 
 
+class PostgresAnswers:
+    """See Answers."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self._database = database
+
+    def put(self, call: str, answer: str, seconds: float) -> None:
+        with self._database.writing() as db:
+            db.run("DELETE FROM answers WHERE until < now()")
+            db.run(
+                "INSERT INTO answers (call, answer, until)"
+                " VALUES (?, ?, now() + make_interval(secs => ?))"
+                " ON CONFLICT (call)"
+                " DO UPDATE SET answer = excluded.answer, until = excluded.until",
+                (call, answer, seconds),
+            )
+
+    def take(self, call: str) -> str | None:
+        which = "call = ? AND until >= now()"
+        if not self._database.rows(f"SELECT 1 FROM answers WHERE {which}", (call,)):
+            return None  # asked again and again, and writing would wait for who writes
+        with self._database.writing() as db:
+            row = db.row(f"DELETE FROM answers WHERE {which} RETURNING answer", (call,))
+            return None if row is None else str(row[0])
+
+
 class PostgresStore(SqlStore):
     """See Store. All that a server's administrator does is left to them: backups, the disk,
     encryption, damaged pages."""
@@ -107,6 +133,7 @@ class PostgresStore(SqlStore):
             self.files = SearchedFiles(own, shared, name, clock)
             super().__init__(self.files)
             self.jobs = PostgresJobs(own.database, clock)
+            self.answers = PostgresAnswers(own.database)
             self.index = SqlIndex(self.files)
             self.transcript = SqlTranscript(
                 self.files, SaidWords(own.database), TurnVectors(own.database)

@@ -13,6 +13,7 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
 from kinmem.models import ROLES, Damaged, Entity, Event, Filters, Memory, Page
 from kinmem.models.turns import Conflict
+from kinmem.store.base import Answers
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
 from kinmem.store.sql.damage import Row, readable
@@ -78,6 +79,7 @@ class SqlStore:
         self.snapshots = SqlSnapshots(own)
         self.shown = SqlShownNotes(own, clock)
         self.jobs = SqlJobs(own, clock)
+        self.answers: Answers | None = None
         self.decisions = SqlDecisions(own, clock)
         self.others = SqlOthers(files)
         self.past = SqlPast(own, self.kin)

@@ -88,7 +88,7 @@ def memorize(call: Call, asked: New) -> Stored:
     if not is_document(asked.content):
         return _stored(call, asked)
     what = ("memorize", call.key, asked.digest)
-    return answered(under_way.result(call.service, what, lambda _: _stored(call, asked)))
+    return answered(under_way.result(call.service, what, Stored, lambda _: _stored(call, asked)))
 
 
 def _stored(call: Call, asked: New) -> Stored:
@@ -115,7 +115,9 @@ def memorize_many(call: Call, asked: Batch) -> Outcomes:
     alone. If an item has an unknown field or a value out of range, nothing is stored. If the server
     still works on them (code deadline), the same request again waits for its end."""
     what = ("memorize_many", call.key, asked.digest)
-    return answered(under_way.result(call.service, what, lambda _: _all_stored(call, asked)))
+    return answered(
+        under_way.result(call.service, what, Outcomes, lambda _: _all_stored(call, asked))
+    )
 
 
 def _all_stored(call: Call, asked: Batch) -> Outcomes:
@@ -348,7 +350,9 @@ def add_document(call: Call, asked: Document) -> Stored:
     """Store a file in chunks. The same text again is a duplicate. If the server still works on it
     (code deadline), the same request again waits for its end."""
     what = ("add_document", asked.digest)
-    return answered(under_way.result(call.service, what, lambda _: _stored_document(call, asked)))
+    return answered(
+        under_way.result(call.service, what, Stored, lambda _: _stored_document(call, asked))
+    )
 
 
 def _stored_document(call: Call, asked: Document) -> Stored:

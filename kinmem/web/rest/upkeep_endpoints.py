@@ -52,7 +52,7 @@ def sleep(call: Call, asked: Sleeping) -> Slept:
     result of what takes longer."""
     given = asked.given()
     work = partial(_sleep, call.service, given)
-    return Slept(under_way.result(call.service, ("sleep", *sorted(given.items())), work))
+    return Slept(under_way.result(call.service, ("sleep", *sorted(given.items())), Run, work))
 
 
 def _sleep(service: Service, given: Mapping[str, Any], progress: Progress) -> Run:
@@ -90,13 +90,13 @@ class Named(Asked):
 def summarize(call: Call, asked: Named) -> Worked:
     """Make new summaries of these memories, or of all that lack one."""
     work = partial(call.service.summarize, asked.ids)
-    return Worked(under_way.result(call.service, ("summarize", asked.ids), work))
+    return Worked(under_way.result(call.service, ("summarize", asked.ids), int, work))
 
 
 @upkeep("POST", "/reembed", "admin")
 def reembed(call: Call) -> Worked:
     """Make the missing vectors of the configured embedder."""
-    return Worked(under_way.result(call.service, "reembed", call.service.reembed))
+    return Worked(under_way.result(call.service, "reembed", int, call.service.reembed))
 
 
 class Patience(Asked):
