@@ -20,6 +20,7 @@ from kinmem.http.tokens import Token
 from kinmem.models.turns import Message, Run, Session
 from kinmem.recall.fuse import reads
 from kinmem.settings import HOME_VARIABLE, Settings, knobs, unread
+from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem.service import Stats
@@ -166,6 +167,8 @@ def session_rows(sessions: Sequence[Session], zone: tzinfo) -> list[dict[str, An
     return [
         {
             "session": session.name,
+            "began": session.began,
+            "speaker": session.speaker,
             "client": session.client,
             "place": session.place,
             "turns": session.turns,
@@ -180,8 +183,17 @@ def session_rows(sessions: Sequence[Session], zone: tzinfo) -> list[dict[str, An
 def session_table(rows: Sequence[Row]) -> RenderableType:
     if not rows:
         return Text("No conversation was observed yet. kinmem install connects a client's hooks.")
-    told = [(row["session"], row["client"], row["turns"], row["to"][:16]) for row in rows]
-    return table_of(("session", "client", "turns", "last"), told)
+    told = [
+        (
+            row["session"],
+            row["client"],
+            row["turns"],
+            row["to"][:16],
+            cut(one_line(row["began"]), MESSAGE_SHOWN),
+        )
+        for row in rows
+    ]
+    return table_of(("session", "client", "turns", "last", "began with"), told)
 
 
 def message_rows(messages: Sequence[Message], zone: tzinfo) -> list[dict[str, Any]]:

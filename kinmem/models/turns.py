@@ -119,6 +119,10 @@ class Session:
     last_at: datetime
     turns: int
     messages: int
+    began: str = ""
+    """The beginning of what a person first said in it; of its first message if nobody did."""
+    speaker: str | None = None
+    """Who said that; None: not known by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,14 +169,24 @@ class SessionsContract:
         assert store.turns.sessions() == [
             Session(
                 name="old", client=None, place=None, first_at=NOON, last_at=LATER, turns=2,
-                messages=4,
+                messages=4, began="1 asked",
             ),
             Session(
                 name="new", client="cli", place="/home", first_at=NOON, last_at=NOON, turns=1,
-                messages=1,
+                messages=1, began="hello",
             ),
         ]  # fmt: skip
         assert [one.name for one in store.turns.sessions(1)] == ["old"]
+
+    def test_a_session_is_told_by_what_a_person_said_first(self, store: Store) -> None:
+        first = message("1", "looked up", "tool", part="1", tool="Read")
+        store.turns.add([first, message("1", "x" * 9000, speaker="Maya"), message("2", "later")])
+        store.turns.add([message("1", "nobody asked", "assistant", session="other")])
+
+        other, ours = store.turns.sessions()
+
+        assert (other.began, other.speaker) == ("nobody asked", None)
+        assert (ours.speaker, len(ours.began), set(ours.began)) == ("Maya", 400, {"x"})
 
     def test_a_step_finds_how_far_it_has_come(self, store: Store) -> None:
         assert store.jobs.mark("compress") == 0

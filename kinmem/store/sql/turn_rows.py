@@ -24,6 +24,9 @@ SPOKEN_HERE = """
                     ORDER BY id DESC LIMIT 1
                 ), :place) = :place"""
 
+# Characters of what was first said in a session that tell it from others.
+BEGINNING = 400
+
 
 class SqlTurns:
     """See Turns."""
@@ -176,7 +179,7 @@ class SqlTurns:
 
     def sessions(self, limit: int | None = 50) -> list[Session]:
         rows = self._database.rows(
-            """
+            f"""
             WITH RECURSIVE names (session) AS ( -- from one to the next: DISTINCT reads every turn
                 SELECT min(session) FROM turns
                 UNION ALL
@@ -187,8 +190,19 @@ class SqlTurns:
                 FROM names WHERE session IS NOT NULL ORDER BY last DESC LIMIT ?
             )
             SELECT session, max(client), max(place), min(said_at), max(said_at),
-                count(DISTINCT turn), count(*)
-            FROM chosen JOIN turns USING (session) GROUP BY session, last ORDER BY last DESC
+                count(DISTINCT turn), count(*),
+                coalesce((
+                    SELECT substr(f.text, 1, {BEGINNING}) FROM turns f
+                    WHERE f.session = chosen.session AND f.role = 'user' ORDER BY f.id LIMIT 1
+                ), (
+                    SELECT substr(f.text, 1, {BEGINNING}) FROM turns f
+                    WHERE f.session = chosen.session ORDER BY f.id LIMIT 1
+                )), (
+                    SELECT f.speaker FROM turns f
+                    WHERE f.session = chosen.session AND f.role = 'user' ORDER BY f.id LIMIT 1
+                )
+            FROM chosen JOIN turns USING (session)
+            GROUP BY chosen.session, last ORDER BY last DESC
             """,
             (ALL if limit is None else limit,),
         )
@@ -232,7 +246,7 @@ class SqlTurns:
 
 
 def _session(row: Row) -> Session:
-    name, client, place, first, last, turns, messages = row
+    name, client, place, first, last, turns, messages, began, speaker = row
     return Session(
         name=name,
         client=client,
@@ -241,6 +255,8 @@ def _session(row: Row) -> Session:
         last_at=datetime.fromisoformat(last),
         turns=turns,
         messages=messages,
+        began=began or "",
+        speaker=speaker,
     )
 
 

@@ -9,10 +9,13 @@ from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 
-from kinmem.errors import InvalidInput, LaterChange
-from kinmem.models import Memory
+from kinmem.errors import InvalidInput, LaterChange, MemoryNotFound
+from kinmem.models import Asked as Query
+from kinmem.models import Filters, Memory
 from kinmem.models.turns import Message, Session, Snapshot
+from kinmem.recall.excerpt import passage
 from kinmem.store.history import Outline
+from kinmem.text import cut, words
 from kinmem.web.drawings import HEIGHT, WIDTH, rounded_up
 from kinmem.web.render import address
 from kinmem.web.view import KEPT, Answer, Asked, Done, Notice, Shown, View, meant, number_in
@@ -63,6 +66,7 @@ def show_timeline(asked: Asked) -> Answer:
             "next_page": page.next_cursor
             and address(TIMELINE, day=when, held=held and "1", cursor=page.next_cursor),
             "sessions": _sessions(asked, day) if day else [],
+            "titled": titled,
             "anything": bool(days),
         },
     )
@@ -129,7 +133,12 @@ TIMELINE_VIEW = View("timeline", TIMELINE, show_timeline)
 
 
 CONVERSATIONS, CONVERSATION = "/conversations", "/conversations/one"
+TURN = "/conversations/turn"
 LISTED_SESSIONS = 200
+# Characters of what was first said that make a heading.
+TITLE = 100
+# Messages that a search shows, and tokens of each.
+FOUND, EXCERPT_TOKENS = 50, 80
 TURNS_A_PAGE = 30
 # Characters of a message that show before all of it is asked for.
 SHORT = 700
@@ -152,8 +161,70 @@ class Turn:
         return next((one.problem for one in self.messages if one.parked), None)
 
 
+class Said(NamedTuple):
+    """A message that was searched for."""
+
+    message: Message
+    excerpt: str
+    session: Session | None
+    """Its conversation, if it is one of those that are listed."""
+
+
 def show_conversations(asked: Asked) -> Answer:
-    return Shown("conversations.html", {"sessions": asked.service.sessions(LISTED_SESSIONS)})
+    """List the conversations, or what was said in them with the words that are looked for."""
+    typed, is_long = asked.given("q"), asked.given("more") is not None
+    most = SEARCHED_SESSIONS if typed or is_long else LISTED_SESSIONS
+    sessions = asked.service.sessions(most)
+    shown, said = sessions, list[Said]()
+    if typed:
+        shown = [
+            one for one in sessions if typed.casefold() in f"{one.name} {one.began}".casefold()
+        ]
+        said = _said(asked, typed, {one.name: one for one in sessions})
+    return Shown(
+        "conversations.html",
+        {
+            "sessions": shown[:LISTED_SESSIONS] if typed else shown,
+            "typed": typed,
+            "said": said,
+            "titled": titled,
+            "has_more": not typed and not is_long and len(sessions) == LISTED_SESSIONS,
+        },
+    )
+
+
+def titled(session: Session) -> str:
+    """Return what a person knows it by: what was first said in it."""
+    return cut(" ".join(session.began.split()), TITLE) or session.name
+
+
+def _said(asked: Asked, typed: str, sessions: Mapping[str, Session]) -> list[Said]:
+    """Return the messages with all the words, or, if there are none, with some of them; the best
+    match first."""
+    transcript, sought = asked.service.store.transcript, words(typed)
+    question = Query(sought, None, "", 0, FOUND, FOUND, context=0.0, all_words_first=True)
+    found = transcript.search(question, Filters()).matches
+    # 0: only what was said before it has the words.
+    ranked = [id for id, score in found.items() if score > 0][:FOUND]
+    known = transcript.messages(ranked)
+    return [
+        Said(
+            known[id],
+            passage(known[id].text, sought, EXCERPT_TOKENS) or known[id].text,
+            sessions.get(known[id].session),
+        )
+        for id in ranked
+        if id in known
+    ]
+
+
+def lead_to_turn(asked: Asked) -> Answer:
+    """Send the browser to where a message stands in its conversation."""
+    id = asked.given("id") or ""
+    message = asked.service.store.transcript.messages([id]).get(id)
+    if message is None:
+        raise MemoryNotFound(id)
+    return Done(place_of(asked, message))
 
 
 def show_conversation(asked: Asked) -> Answer:
@@ -165,6 +236,8 @@ def show_conversation(asked: Asked) -> Answer:
     summaries: list[Snapshot] = asked.service.store.snapshots.of(name) if name else []
     if not turns:
         return Shown("problem.html", {"problem": "problem.404", "told": name}, 404)
+    messages = [message for turn in turns for message in turn.messages]
+    first = next((one for one in messages if one.role == "user"), messages[0])
 
     def page(to: int) -> str | None:
         return address(CONVERSATION, name=name, page=to) if 1 <= to <= last and to != at else None
@@ -173,12 +246,15 @@ def show_conversation(asked: Asked) -> Answer:
         "conversation.html",
         {
             "session": name,
+            "title": cut(" ".join(first.text.split()), TITLE) or name,
+            "began_at": messages[0].said_at,
+            "speakers": list(dict.fromkeys(one.speaker for one in messages if one.speaker)),
             "turns": turns[(at - 1) * TURNS_A_PAGE : at * TURNS_A_PAGE],
             "first": (at - 1) * TURNS_A_PAGE,
             "many": len(turns),
             "learned": len({memory.id for turn in turns for memory in turn.became}),
-            "place": next((m.place for turn in turns for m in turn.messages if m.place), None),
-            "client": next((m.client for turn in turns for m in turn.messages if m.client), None),
+            "place": next((one.place for one in messages if one.place), None),
+            "client": next((one.client for one in messages if one.client), None),
             "summaries": summaries,
             "previous": page(at - 1),
             "next": page(at + 1),
@@ -207,7 +283,10 @@ def _turns(asked: Asked, session: str) -> list[Turn]:
 
 
 CONVERSATIONS_VIEW = View(
-    "conversations", CONVERSATIONS, show_conversations, pages={CONVERSATION: show_conversation}
+    "conversations",
+    CONVERSATIONS,
+    show_conversations,
+    pages={CONVERSATION: show_conversation, TURN: lead_to_turn},
 )
 
 
