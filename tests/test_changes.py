@@ -98,7 +98,10 @@ def test_what_was_not_changed_is_told_by_two_statements(service: Service) -> Non
     assert len(asked) == 2
 
 
-@pytest.mark.parametrize("since", ["", "1.2", "a.b.c.d.e", "1.1.1.1.-5", "9" * 40, "1.1.1.1.²"])
+@pytest.mark.parametrize(
+    "since",
+    ["", "1.2", "a.b.c.d.e", "1.1.1.1.-5", "9" * 40, f"1.1.1.1.{'9' * 19}", "1.1.1.1.²"],
+)
 def test_a_cursor_that_is_none_is_refused(service: Service, since: str) -> None:
     with pytest.raises(InvalidInput, match="no cursor of changes"):
         service.changes(since)

@@ -110,6 +110,7 @@ def test_keys_that_differ_in_blanks_are_two(service: Service) -> None:
 def test_of_an_erased_text_no_hash_is_left(service: Service) -> None:
     id = str(service.memorize(TEXT, idempotency_key="call 1").id)
     [name] = {str(line.batch) for line in service.history(id)}
+    assert of_key(name).endswith("-"), "what calls of one key share ends before the text's part"
     service.forget(id, erase=True)
 
     assert service.store.past.batches(of_key(name)) == [f"{of_key(name)}erased-{id}"]

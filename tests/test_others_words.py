@@ -9,9 +9,10 @@ import pytest
 from mcp import Client
 
 from kinmem.cli import main
-from kinmem.errors import InvalidInput
+from kinmem.errors import InvalidInput, TooManyShared
 from kinmem.mcp.protocol import build
 from kinmem.service import Service
+from tests.conftest import MovableClock
 from tests.test_tools import answer, refusal
 
 pytestmark = pytest.mark.usefixtures("judge_off")
@@ -112,6 +113,18 @@ async def test_a_model_shares_thirty_memories_a_minute(mal: Service) -> None:
         told = await refusal(client, "memorize", content="One more shelf", scope="shared")
         kept = await answer(client, "memorize", content="A private shelf in the cellar")
 
-    assert "30 memories a minute" in told and "seconds" in told
+    assert "30 memories a minute" in told and "60 seconds" in told
     assert kept["status"] == "created"
     assert len(mal.list_memories(scope="shared", limit=200).memories) == 30
+
+
+@pytest.mark.parametrize(("passed", "seconds"), [(0, 60), (58.5, 2), (59.5, 1), (59.999, 1)])
+def test_who_has_shared_too_much_is_told_in_whole_seconds_when_to_go_on(
+    mal: Service, clock: MovableClock, passed: float, seconds: int
+) -> None:
+    mal.share(30)
+    clock.advance(seconds=passed)
+
+    with pytest.raises(TooManyShared) as refused:
+        mal.share(1)
+    assert refused.value.seconds == seconds

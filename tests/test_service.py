@@ -797,6 +797,18 @@ def test_an_end_that_is_over_or_no_time_is_refused(service, expires):
         service.memorize("The guest badge is 4471", expires=expires)
 
 
+def test_what_happened_is_counted_on_the_day_of_the_zone(service_of, clock):
+    service = service_of("ana", KINMEM_TZ="Asia/Tokyo")
+    clock.advance(hours=2.5)  # half past eleven in the evening there
+    service.memorize("The ferry leaves at noon")
+    service.memorize("Dora keeps bees")
+    clock.advance(hours=1)
+    service.memorize("Emil paints boats")
+
+    days = {day.isoformat(): count for day, count in service.days().items()}
+    assert days == {"2026-06-15": 2, "2026-06-16": 1}
+
+
 def test_a_day_of_the_timeline_and_a_past_date_may_be_told_in_words(service, clock):
     service.memorize("The studio moved to the harbour", occurred_at="2026-06-14")
     service.memorize("The parking code is 1234")

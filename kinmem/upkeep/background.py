@@ -87,7 +87,7 @@ class Outbox:
                     continue
                 away.append(turn)
                 self._wait([turn], problem)
-                if turns[number - 1] in away[:-1]:
+                if number and turns[number - 1] in away:
                     self._wait(turns[number + 1 :], problem)
                     return True
         for turn in away if was_there else []:

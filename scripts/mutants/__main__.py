@@ -53,15 +53,17 @@ def main() -> int:
 
 
 def of(module: str) -> list[Any]:
-    """Every mutant of a module, as cosmic-ray describes it; none within an annotation, none
-    of a line that nobody can notice."""
+    """Every mutant of a module, as cosmic-ray describes it; none within an annotation, none of a
+    star among parameters, none of a line that nobody can notice."""
     annotated = list(_annotations(module))
     lines = (ROOT / module).read_text(encoding="utf-8").splitlines()
     mutants = []
     for item in _all_work_items([ROOT / module], {}):
         (mutant,) = item.mutations
         within = any(start <= mutant.start_pos < end for start, end in annotated)
-        line = lines[mutant.start_pos[0] - 1].strip()
+        row, column = mutant.start_pos
+        line = lines[row - 1].strip()
+        within |= lines[row - 1][column:].startswith("*,")
         if is_used(mutant.operator_name) and not within and (module, line) not in EQUIVALENT:
             mutants.append(mutant)
     return mutants

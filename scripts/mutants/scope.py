@@ -18,6 +18,7 @@ RANKING = (
     "tests/recall/test_weigh.py",
     "tests/recall/test_trim.py",
 )
+RULES = ("tests/test_records.py",)
 LEARN = (
     "tests/learn/test_deeds.py",
     "tests/learn/test_reconcile.py",
@@ -50,13 +51,25 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kinmem/recall/conversation.py": (*RANKING, "tests/test_transcript.py", *SERVICE),
     "kinmem/learn/reconcile.py": (*LEARN, "tests/learn/test_certainty.py", *SERVICE),
     "kinmem/learn/apply.py": (*LEARN, *SERVICE),
-    "kinmem/learn/compare.py": (*LEARN, *SERVICE, "tests/test_places.py"),
-    "kinmem/service/memories.py": (*SERVICE, "tests/test_places.py", "tests/test_undo.py"),
+    "kinmem/learn/compare.py": (
+        *LEARN,
+        *SERVICE,
+        "tests/test_places.py",
+        "tests/learn/test_judged.py",
+    ),
+    "kinmem/service/memories.py": (
+        *SERVICE,
+        "tests/test_places.py",
+        "tests/test_undo.py",
+        "tests/test_others_words.py",
+    ),
     "kinmem/service/storing.py": (
         *SERVICE,
         "tests/test_places.py",
         "tests/documents/test_documents.py",
         "tests/test_links.py",
+        "tests/test_idempotency.py",
+        "tests/test_others_words.py",
     ),
     "kinmem/service/conversations.py": (
         *SERVICE,
@@ -72,7 +85,12 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/test_undo.py",
         "tests/upkeep/test_summarize.py",
     ),
-    "kinmem/service/views.py": (*SERVICE, "tests/test_knowledge.py", "tests/test_tools.py"),
+    "kinmem/service/views.py": (
+        *SERVICE,
+        "tests/test_knowledge.py",
+        "tests/test_changes.py",
+        "tests/test_tools.py",
+    ),
     "kinmem/upkeep/background.py": (
         "tests/upkeep/test_outbox.py",
         "tests/learn/test_from_turns.py",
@@ -87,7 +105,13 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/upkeep/test_consolidate.py",
         "tests/test_places.py",
     ),
-    "kinmem/models/retention.py": ("tests/life/test_retention.py", "tests/upkeep/test_retain.py"),
+    "kinmem/models/retention.py": (
+        "tests/life/test_retention.py",
+        "tests/life/test_priority.py",
+        "tests/life/test_tiers.py",
+        "tests/life/test_forecast.py",
+        "tests/upkeep/test_retain.py",
+    ),
 }
 
 CORE = frozenset(
@@ -106,5 +130,5 @@ EQUIVALENT: dict[tuple[str, str], str] = {}
 
 
 def files_of(module: str) -> list[str]:
-    """The files of the module's row, in its order and each once."""
-    return list(dict.fromkeys(TESTS[module]))
+    """The rules for any module, then the files of the module's row, each once."""
+    return list(dict.fromkeys((*RULES, *TESTS[module])))

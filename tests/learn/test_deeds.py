@@ -155,6 +155,18 @@ def test_an_open_conflict_names_the_older_one_first(is_later: bool, older: str, 
     assert (effects.memory, effects.outcome.conflicts) == (new, ("1",))
 
 
+def test_of_several_conflicts_the_first_says_why() -> None:
+    doubts = (
+        Doubt(memory("1"), "update", "the nearest", False),
+        Doubt(memory("2"), "update", "another", False),
+    )
+    effects = effects_of(Flag(doubts), memory("3"), None, MODE, Naming())
+
+    assert effects.outcome.reason == "the nearest"
+    assert effects.outcome.conflicts == ("1", "2")
+    assert [conflict.reason for conflict in effects.conflicts] == ["the nearest", "another"]
+
+
 def test_nothing_ends_before_it_began_nor_after_its_heir_did() -> None:
     old, new = memory("1", occurred_at=MARCH), memory("2", occurred_at=MAY)
 

@@ -14,6 +14,7 @@ from kinmem.learn.reconcile import (
     Merge,
     Outdated,
     Replace,
+    may_be_compared,
     reconcile,
 )
 from kinmem.llm.base import Relation
@@ -359,3 +360,20 @@ def test_each_doubt_has_its_own_chance():
         ("1", "0.90"),
         ("2", "0.30"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        pytest.param({}, True, id="about one thing"),
+        pytest.param({"kin": "bob"}, False, id="what another Kin says"),
+        pytest.param({"subject": "Ben"}, False, id="about somebody else"),
+        pytest.param({"kin": "bob", "subject": "Ben"}, False, id="neither"),
+    ],
+)
+def test_only_ones_own_about_the_same_is_worth_a_judge(known, expected):
+    new = memory("She lives in Rome", 2, subject="Anna")
+
+    assert (
+        may_be_compared(memory("She lives in Lyon", **{"subject": "Anna"} | known), new) is expected
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kinmem.language import Dates
-from kinmem.models import Candidate, Part, Reasons, Scored, State
+from kinmem.models import TURN, Candidate, Part, Reasons, Scored, State
 from kinmem.recall.confidence import (
     BY_MEANING,
     BY_WORDS,
@@ -211,6 +211,14 @@ def test_turns_of_one_conversation_are_recognised() -> None:
 
 
 NOTHING = Evidence(*[0.0] * 12)
+EACH = Evidence(*[number / 13 for number in range(1, 13)])
+"""Of each feature another amount, so that no weight stands in for another."""
+
+
+@pytest.mark.parametrize(("weights", "odds"), [(BY_MEANING, -8.32769), (BY_WORDS, -8.65077)])
+def test_the_weights_are_those_that_were_fitted(weights: Any, odds: float) -> None:
+    """By benchmarks/fit_confidence.py: a slip in one of them shows here."""
+    assert odds_of(weights, EACH) == pytest.approx(odds, abs=1e-4)
 
 
 @pytest.mark.parametrize("weights", [BY_MEANING, BY_WORDS])
@@ -281,6 +289,18 @@ def least(one: Scored, question: str = STRANGE, **fields: Any) -> float:
 def test_the_bar_is_lower_where_the_judge_has_read() -> None:
     assert least(scored(ASIDE, 0.5)) == pytest.approx(0.2 / 4)
     assert least(scored(ASIDE, 0.5, judge=0.1, unrelated=0.8)) == pytest.approx(0.2 * 0.6 / 4)
+
+
+@pytest.mark.parametrize(
+    ("setting", "bar"), [(0.0, 0.0), (0.2, 0.4), (0.3, 0.5), (0.6, 0.6)], ids=str
+)
+def test_the_bar_is_twice_as_high_for_turns_up_to_one_half(setting: float, bar: float) -> None:
+    turn = scored(ASIDE._replace(id=f"{TURN}1"), 0.5)
+    said = found([turn.candidate], scale=SCALE)
+
+    _, _, least = judge([turn], asked(STRANGE), said, RecallSettings(abstain_below=setting))
+
+    assert least == pytest.approx(bar / 4)
 
 
 @pytest.mark.parametrize(

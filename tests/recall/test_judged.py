@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +10,7 @@ from kinmem.clock import utc_now
 from kinmem.llm.base import ChatModels
 from kinmem.llm.builtin import BuiltinJudge
 from kinmem.llm.deadline import Deadline
-from kinmem.models import Asked, Filters, Reasons, Scored
+from kinmem.models import Answer, Asked, Filters, Reasons, Scored
 from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
 from kinmem.recall.rerank import MOST, ROOM, Judging, read_by_judge
@@ -96,6 +97,30 @@ def test_once_it_is_loaded_the_same_question_is_read_anew(service: Service) -> N
     judge.warm()
 
     assert "judge" in recent(Request(ASKED, 10, Filters())).hits[0].why
+
+
+@pytest.mark.parametrize(
+    ("question", "times"), [(ASKED, 1), ("And when does she start?", 2)], ids=["whole", "follow-up"]
+)
+def test_an_answer_of_a_moment_ago_is_kept_unless_it_depends_on_what_was_said(
+    service: Service, question: str, times: int
+) -> None:
+    searched = []
+
+    class Counted(Recall):
+        def __call__(self, request: Request, *given: Any, **named: Any) -> Answer:
+            searched.append(request.text)
+            return super().__call__(request, *given, **named)
+
+    embedders = [service.components.embedder]
+    store = filled(service).store
+    recall = Counted(store, embedders, service.settings, service.clock, ChatModels())
+    recent = RecentAnswers(recall, store, service.clock, 80)
+
+    first, again = (recent(Request(question, 10, Filters())) for _ in range(2))
+
+    assert searched == [question] * times
+    assert again.hits == first.hits
 
 
 def test_it_reads_what_fits_its_room_and_ends_with_its_time(service_of: Open) -> None:

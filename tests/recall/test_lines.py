@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from kinmem.models import Hit, Reasons, State
+from kinmem.models.turns import Message
+from kinmem.recall.conversation import Reply, without_answered
 from kinmem.recall.excerpt import excerpted, passage
 from kinmem.recall.superseded import former_first
 from kinmem.recall.trim import everywhere_instead, own_instead, without_copies
-from tests.recall.made import candidate, hit, memory, scored
+from tests.recall.made import NOW, candidate, hit, memory, scored
 
 
 def ids(hits: list[Hit]) -> list[str]:
@@ -202,3 +204,20 @@ def test_a_fetched_hit_says_why_it_is_there() -> None:
     fetched = Hit(memory(), 0.0, Reasons(), is_fetched=True)
 
     assert fetched.why == {"newer": 1.0}
+
+
+# without_answered
+
+
+@pytest.mark.parametrize(("is_weak", "told"), [(False, ["t2"]), (True, ["t1", "t2"])])
+def test_a_question_is_left_out_only_if_its_reply_answers(is_weak: bool, told: list[str]) -> None:
+    asked, said = turn(1, "What is our landlord called?"), turn(2, "Herr Keller.")
+    turns = [(asked, hit("t1")), (said, hit("t2", weak=is_weak))]
+
+    kept = without_answered(turns, {"t2": Reply("t1", asked.text, said)})
+
+    assert ids([one for _, one in kept]) == told
+
+
+def turn(number: int, text: str) -> Message:
+    return Message(id=number, session="s", turn="1", role="user", text=text, said_at=NOW)

@@ -10,6 +10,7 @@ from kinmem.llm.base import ChatModels
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
+from kinmem.upkeep.background import LongCalls
 from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
 from tests.scripted import ScriptedModel
@@ -262,3 +263,15 @@ def test_a_model_is_shown_what_went_before(learning: Any) -> None:
 
     [last] = [prompt for prompt in asked if "the last one" in prompt.rpartition("<turn")[2]]
     assert [number for number in range(6) if f"prompt number {number}" in last] == [3, 4, 5]
+
+
+def test_a_memory_is_busy_until_the_last_long_call_has_ended() -> None:
+    calls = LongCalls()
+    assert not calls
+
+    with calls.one():
+        with calls.one():
+            assert calls
+        assert calls
+
+    assert not calls
