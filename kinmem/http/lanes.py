@@ -139,6 +139,9 @@ class Lane:
         raise StillWorking(self._seconds, max(AGAIN_SECONDS, round(self._usual)))
 
     async def _wait_for(self, place: object) -> None:
+        with suppress(anyio.WouldBlock):  # mostly there is one, and no turn of the loop is needed
+            self._limiter.acquire_on_behalf_of_nowait(place)
+            return
         if self._waiting >= MOST_WAITING:
             raise self._overloaded()
         self._waiting += 1

@@ -64,6 +64,14 @@ class Asked:
     """The address, with what stands behind its ?."""
     is_live: bool = False
     """Whether the page asks of itself, because something has changed."""
+    stands_at: list[object] = field(default_factory=list)
+    """Where the memory stood when the page first asked for something that is kept."""
+
+    def kept(self, name: str, make: Callable[[], "T"]) -> "T":
+        """Do what KEPT.of does; where the memory stands is looked up once for a page."""
+        if not self.stands_at:
+            self.stands_at.append(standing(self.service))
+        return KEPT.of(self.service, name, make, self.stands_at[0])
 
     @property
     def zone(self) -> tzinfo:
@@ -155,6 +163,11 @@ LONGEST = 30.0
 T = TypeVar("T")
 
 
+def standing(service: Service) -> object:
+    """Return what differs whenever a memory or a conversation has changed."""
+    return service.store.revision, service.store.changes.position()
+
+
 class Kept:
     """Values by service and name. May be called from any thread."""
 
@@ -166,9 +179,10 @@ class Kept:
         self._makers: WeakKeyDictionary[Service, dict[str, threading.Lock]] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def of(self, service: Service, name: str, make: Callable[[], T]) -> T:
-        """Return the value of that name; made anew if anything has changed since."""
-        at, now = (service.store.revision, service.store.changes.position()), self._clock()
+    def of(self, service: Service, name: str, make: Callable[[], T], at: object | None = None) -> T:
+        """Return the value of that name; made anew if anything has changed since. `at` is the
+        standing of a moment ago: what has changed since then is seen by the next one."""
+        at, now = standing(service) if at is None else at, self._clock()
         with self._making(service, name):
             with self._lock:
                 made_at, until, value = self._known.get(service, {}).get(name, (None, 0.0, None))

@@ -18,7 +18,7 @@ from kinmem.store.history import Outline
 from kinmem.text import cut, words
 from kinmem.web.drawings import HEIGHT, WIDTH, rounded_up
 from kinmem.web.render import address
-from kinmem.web.view import KEPT, Answer, Asked, Done, Notice, Shown, View, meant, number_in
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, meant, number_in
 
 TIMELINE = "/timeline"
 PER_PAGE = 50
@@ -39,7 +39,7 @@ class Bar(NamedTuple):
 
 
 def show_timeline(asked: Asked) -> Answer:
-    days = KEPT.of(asked.service, "days", asked.service.days)
+    days = asked.kept("days", asked.service.days)
     day, month = _chosen(asked, days)
     held = asked.given("held") is not None
     when, cursor = f"{month:%Y-%m}" if day is None else day.isoformat(), asked.given("cursor")
@@ -322,7 +322,7 @@ def show_activity(asked: Asked) -> Answer:
         return _page(asked, before)
 
     # The first page is what people come back to, and what a live page asks for again and again.
-    entries, older = KEPT.of(asked.service, "activity", read) if before is None else read()
+    entries, older = asked.kept("activity", read) if before is None else read()
     return Shown("activity.html", {"entries": entries, "older": older, "is_first": before is None})
 
 

@@ -22,7 +22,7 @@ from kinmem.service import Stats
 from kinmem.settings import HOME_VARIABLE, KIN_NAME, knobs
 from kinmem.store.history import batch_name
 from kinmem.web.render import address
-from kinmem.web.view import KEPT, Answer, Asked, Done, Notice, Shown, View, number_in
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
 from kinmem.wiring.open_home import kins_on_the_server
 
 DOCUMENTS = "/documents"
@@ -73,9 +73,9 @@ UPLOADS = Uploads()
 
 def show_documents(asked: Asked) -> Answer:
     service = asked.service
-    ids = KEPT.of(service, "documents", lambda: service.store.documents.listed(MOST_LISTED))
+    ids = asked.kept("documents", lambda: service.store.documents.listed(MOST_LISTED))
     known = service.store.memories(ids)
-    waiting = _waiting(KEPT.of(service, "stats", service.stats))
+    waiting = _waiting(asked.kept("stats", service.stats))
     return Shown(
         "documents.html",
         {

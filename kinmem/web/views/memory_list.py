@@ -14,7 +14,7 @@ from kinmem.models import CATEGORIES, Hit, Memory, State, Tier
 from kinmem.service import Service
 from kinmem.store.memory import Sort
 from kinmem.web.render import address, visible
-from kinmem.web.view import KEPT, Answer, Asked, Done, Notice, Shown, View, meant, number_in
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, meant, number_in
 
 Change = Callable[[Service, str], Any]
 
@@ -271,7 +271,7 @@ def choices(asked: Asked) -> Mapping[str, list[str]]:
             "subject": asked.service.subjects(limit=MOST_SUGGESTED),
         }
 
-    return KEPT.of(asked.service, "choices", made)
+    return asked.kept("choices", made)
 
 
 VIEW = View(

@@ -26,7 +26,7 @@ from kinmem.web.drawings import (
     rounded_up,
 )
 from kinmem.web.render import address
-from kinmem.web.view import KEPT, Answer, Asked, Shown, View, number_in
+from kinmem.web.view import Answer, Asked, Shown, View, number_in
 from kinmem.web.views import review_queue
 
 LATEST = 6
@@ -51,8 +51,8 @@ class Growth(NamedTuple):
 
 
 def show_overview(asked: Asked) -> Answer:
-    stats = KEPT.of(asked.service, "stats", asked.service.stats)
-    growth = KEPT.of(asked.service, "growth", asked.service.growth)
+    stats = asked.kept("stats", asked.service.stats)
+    growth = asked.kept("growth", asked.service.growth)
     states = stats.counts["state"]
     live = states.get("active", 0) + states.get("stale", 0)
     review, is_looking = review_queue.REVIEWS.glance(asked.service, live)
@@ -172,7 +172,7 @@ def _whole(asked: Asked) -> Graph:
         conflicts = service.store.decisions.conflicts()
         return graph_of(service.graph(MOST_NODES), conflicts, service.kin)
 
-    return KEPT.of(service, "graph", made)
+    return asked.kept("graph", made)
 
 
 def _laid_out(asked: Asked) -> tuple[Graph, Mapping[str, tuple[float, float]]]:
@@ -182,7 +182,7 @@ def _laid_out(asked: Asked) -> tuple[Graph, Mapping[str, tuple[float, float]]]:
         whole = _whole(asked)
         return whole, whole.places
 
-    return KEPT.of(asked.service, "drawn", made)
+    return asked.kept("drawn", made)
 
 
 def _filters(asked: Asked) -> Mapping[str, str]:
