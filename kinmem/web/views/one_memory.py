@@ -238,7 +238,9 @@ def _became(asked: Asked, stored: Stored, id: str) -> Notice:
     known = asked.service.store.memories([id, *stored.supersedes, *stored.conflicts])
     others = [known[one] for one in (*stored.supersedes, *stored.conflicts) if one in known]
     texts = [("added.known", _quoted(one)) for one in others]
-    if stored.conflicts or stored.status in ("duplicate_of", "merged_into"):
+    if stored.status == "duplicate_of":
+        texts.append(("added.known", _quoted(known[id])))
+    elif stored.conflicts or stored.status == "merged_into":
         texts.insert(0, ("added.now", _quoted(known[id])))
     # What was stored is undone by its write; for a duplicate there was none.
     write = None if stored.status == "duplicate_of" else asked.service.history(id, 1)[0].write

@@ -42,8 +42,10 @@ class Decision:
 
     @property
     def is_left(self) -> bool:
-        """Whether it is a contradiction of which both stay: one click must lose nothing."""
-        return self.issue.type == "contradiction" and self.issue.suggestion == "keep"
+        """Whether leaving it is all that is suggested: both of a contradiction stay, since one
+        click must lose nothing; parts that are held back stay so."""
+        stays = self.issue.type in ("contradiction", "quarantined")
+        return stays and self.issue.suggestion == "keep"
 
     @property
     def is_rewritten(self) -> bool:
