@@ -48,23 +48,25 @@ def examined(context: CommandContext, *, online: bool, deep: bool = False) -> It
     except ConfigError as error:
         yield Check("settings", "error", str(error), "correct it; kinmem config shows all")
         return
-    yield from _guarded(lambda: settings_read(settings))
-    yield from _guarded(lambda: place(settings.home))
-    yield from _guarded(lambda: locks(settings))
-    yield from _guarded(lambda: access(settings))
+    yield from _guarded(settings_read, settings)
+    yield from _guarded(place, settings.home)
+    yield from _guarded(locks, settings)
+    yield from _guarded(access, settings)
     yield from _guarded(model_files)
-    yield from _guarded(lambda: models(settings, online=online))
-    yield from _guarded(lambda: memory(settings, deep=deep))
+    yield from _guarded(models, settings, online=online)
+    yield from _guarded(memory, settings, deep=deep)
     yield from _guarded(self_test)
 
 
-def _guarded(check: Callable[[], Iterator[Check]]) -> Iterator[Check]:
+def _guarded(check: Callable[..., Iterator[Check]], *given: Any, **more: Any) -> Iterator[Check]:
     """Run a check; if the check itself fails, that is a finding too."""
     try:
-        yield from check()
+        yield from check(*given, **more)
+    except KinmemError as error:
+        yield Check(check.__name__, "error", str(error), "do what the message says")
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
-        yield Check(getattr(check, "__name__", "check"), "error", told, "report it with this line")
+        yield Check(check.__name__, "error", told, "report it with this line")
 
 
 def check_table(found: list[Check]) -> Table:

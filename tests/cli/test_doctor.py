@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kinmem.cli import doctor, memory_checks
+from kinmem.errors import ConfigError
 from kinmem.settings import load
 from tests.cli.conftest import Kinmem
 
@@ -80,6 +81,21 @@ def test_it_says_whether_the_judge_is_there(
 
     assert judge.status == "ok"
     assert judge.told.startswith(told)
+
+
+def test_tokens_that_cannot_be_read_are_a_finding_about_access(
+    kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_: object) -> None:
+        raise ConfigError("tokens are in the database, which does not answer")
+
+    monkeypatch.setattr(doctor, "tokens_of", away)
+    monkeypatch.setattr(doctor, "self_test", lambda: iter(()))  # it starts a server
+
+    ran = kinmem("doctor", "--json")
+
+    [wrong] = [check for check in ran.json["checks"] if check["status"] == "error"]
+    assert (wrong["name"], wrong["remedy"]) == ("access", "do what the message says")
 
 
 def test_looking_makes_nothing(home: Path) -> None:

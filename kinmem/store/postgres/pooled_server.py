@@ -82,10 +82,6 @@ def translated(what: str) -> Iterator[None]:
     """Turn driver errors into StoreError; kinmem's own errors pass through."""
     try:
         yield
-    except PoolTimeout as error:
-        raise Unreached(
-            f"{what}: no connection in all that time; is the server running?"
-        ) from error
     except DriverError as error:
         if _is_gone(error):
             told = "the database server cannot be reached; try again in a moment"
@@ -258,11 +254,22 @@ class Server:
                 left = min(BUSY_SECONDS, latest - time.monotonic())
                 try:
                     return self._pool.getconn(max(LEAST_SECONDS, left))
-                except PoolTimeout:
+                except PoolTimeout as error:
                     if time.monotonic() > latest:
-                        raise
+                        told = f"no connection in all that time; {self._why_not()}"
+                        raise Unreached(f"{self.name}: {told}") from error
         finally:
             self._unconnected.discard(threading.get_ident())
+
+    def _why_not(self) -> str:
+        """Return why there is no connection: a server that was never reached is asked, since its
+        address or login may be wrong."""
+        if not self.is_ready:
+            try:
+                psycopg.connect(self._address, connect_timeout=2).close()
+            except psycopg.OperationalError as error:
+                return " ".join(str(error).split())
+        return "is the server running?"
 
     @property
     def is_away(self) -> bool:

@@ -25,6 +25,7 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 ROLE = "kinmem_service"
 """Whom a login becomes that would be above row-level security."""
 LEAST_SERVER, LEAST_VECTOR = 160000, (0, 8)
+NOT_ALLOWED = "42501"  # SQLSTATE
 LOGIN = """
     SELECT current_setting('server_version_num')::integer, r.rolsuper OR r.rolbypassrls,
         (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
@@ -103,7 +104,14 @@ def _login(cursor: "ClientCursor[Any]", server: "Server") -> tuple[bool, bool]:
     if number < LEAST_SERVER:
         raise StoreError(f"{server.name}: kinmem needs PostgreSQL 16", "storage_unsupported")
     if vector is None:
-        cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        try:
+            cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        except Exception as error:  # of the driver, which is not known here
+            if getattr(error, "sqlstate", None) != NOT_ALLOWED:
+                raise
+            told = "pgvector is not in this database, and this login may not put it there; as an"
+            told += " administrator: CREATE EXTENSION vector"
+            raise StoreError(f"{server.name}: {told}", "storage_unsupported") from error
         return _login(cursor, server)
     if tuple(map(int, vector.split(".")[:2])) < LEAST_VECTOR:
         raise StoreError(
