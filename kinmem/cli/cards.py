@@ -107,7 +107,7 @@ def answer_cards(answer: Answer, memory: "Service", *, explain: bool) -> Iterato
             continue
         parts = [memory_card(hit.memory, memory, hit=hit, place=place)]
         if explain:
-            sure = Text(f"answers the question with a chance of {hit.confidence:.0%}", style=QUIET)
+            sure = Text(f"answers the question with a chance of {_chance(hit)}", style=QUIET)
             parts.append(Padding(sure, (0, 0, 0, 3)))
         if explain:
             reasons = NEWER if hit.is_fetched else explanation(hit.why, hit.score, best)
@@ -129,9 +129,14 @@ def weak_line(hit: Hit, place: int) -> RenderableType:
     grid.add_column(justify="right", min_width=2, style=QUIET)
     grid.add_column(overflow="fold")
     told = Text(one_line(hit.excerpt or hit.memory.content))
-    told.append(f"  {short_id(hit.memory.id)}, {hit.confidence:.0%}", style=QUIET)
+    told.append(f"  {short_id(hit.memory.id)}, {_chance(hit)}", style=QUIET)
     grid.add_row(str(place), told)
     return grid
+
+
+def _chance(hit: Hit) -> str:
+    """Return how likely it answers; an estimate is never shown as 0 or 100 %."""
+    return "under 1%" if hit.confidence < 0.01 else f"{min(hit.confidence, 0.99):.0%}"
 
 
 def memory_card(

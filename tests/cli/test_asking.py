@@ -391,3 +391,17 @@ def test_options_take_times_in_words(kinmem, memorized):
     assert kinmem("list", "--since", "tomorrow").out == "Nothing fits.\n"
     assert kinmem("timeline", "--day", "3 days ago", "--json").json["memories"]
     assert kinmem("recall", "boiler", "--as-of", "today").code == 0
+
+
+def test_no_answer_is_told_as_impossible_or_certain(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Clara plays the cello in Lyon")
+    memorized("The dishwasher is repaired by Mr. Novak")
+
+    told = [
+        kinmem("recall", question, *more).out
+        for question in ("Who repairs the dishwasher?", "What is the name of my dog?")
+        for more in ((), ("--explain",))
+    ]
+
+    assert "under 1%" in "".join(told) and "Novak" in told[0]
+    assert not any(re.search(r"(?<![\d.])(0|100)%", one) for one in told)

@@ -205,3 +205,14 @@ def test_a_form_of_another_session_adds_nothing(site: Site) -> None:
 
     assert answer.status_code == 403
     assert contents(site) == []
+
+
+@pytest.mark.parametrize("path", ["/memories", "/timeline", "/topology"])
+def test_an_empty_view_leads_to_the_form(site: Site, path: str) -> None:
+    with site.client() as client:
+        ours = client.get(path).text
+    with site.client(scope="read") as client:
+        theirs = client.get(path).text
+
+    assert 'class="button primary" href="/memories/new"' in ours
+    assert "/memories/new" not in theirs
