@@ -222,7 +222,9 @@ def _for_building(admin: psycopg.Connection, *, on: bool) -> None:
 
 
 def _rows_read(url: str) -> int:
-    """Return how many rows were read so far by going through whole tables."""
+    """Return how many rows were read so far by going through whole tables. A process of the server
+    tells what it has counted once it has nothing to do, after a second at most."""
+    time.sleep(1.5)
     with psycopg.connect(url, autocommit=True) as admin:
         [(read,)] = admin.execute(SCANNED).fetchall()
     return int(read)
@@ -342,15 +344,16 @@ def _recalled(kin: Service, ask: Callable[..., list[str]], question: str) -> lis
 
 def writing(url: str, count: int) -> tuple[list[Table], list[Target]]:
     """Memories and turns a second of one process on each engine, with the built-in models."""
-    notes = [str(note["content"]) for note in made(count, 1).notes]
+    texts = [str(note["content"]) for note in made(len(ENGINES) * count, 1).notes]
     rows: list[Row] = []
-    for engine, store in zip(ENGINES, (url, ""), strict=True):
+    for at, (engine, store) in enumerate(zip(ENGINES, (url, ""), strict=True)):
+        notes = texts[at * count : (at + 1) * count]  # models remember what they have read
         with fresh_kin(KINMEM_STORE=store) as kin:
             kin.memorize("The models are loaded before anything is counted.")
             kin.settle()
             memorized = _seconds(_memorize, kin, notes)
             settled = memorized + _seconds(kin.settle)
-            learned = _seconds(_talk, kin, count)
+            learned = _seconds(_talk, kin, at * count, count)
             rows.append((engine, *(count / seconds for seconds in (memorized, settled, learned))))
     columns = ("engine", "memorize, a second", "until embedded", "turns learned, a second")
     note = f"{count} memories one by one, then {count} turns of a conversation, by one worker."
@@ -362,8 +365,8 @@ def _memorize(kin: Service, notes: Sequence[str]) -> None:
         kin.memorize(note)
 
 
-def _talk(kin: Service, count: int) -> None:
-    for number in range(count):
+def _talk(kin: Service, first: int, count: int) -> None:
+    for number in range(first, first + count):
         kin.record_turn("talk", f"I keep the key number {number} in drawer {number % 7}.", "Noted.")
     kin.sleep_if_due()
     kin.settle()
