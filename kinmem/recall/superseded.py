@@ -2,8 +2,8 @@
 
 If the question is about a past time, what held then comes first (former_first, stage 9). Of two
 memories in an open conflict, of which only one can hold, the newer comes first if the question
-found both, else right behind the older (newer_first); that runs after stage 12, in pipeline.py,
-since a review may settle a conflict while the answer is cached.
+found both, else right behind the older (newer_first), if the conflict is likely enough; that runs
+after stage 12, in pipeline.py, since a review may settle a conflict while the answer is cached.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,10 +11,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from kinmem.models import Answer, Candidate, Filters, Hit, Memory, Reasons, Scored, State
+from kinmem.models.turns import Conflict
 from kinmem.store.base import Store
 from kinmem.store.memory import fitting_ids, newer_of
 from kinmem.text import words as text_words
 
+# Chance of a conflict from which the newer memory comes first, and from which it is fetched, in
+# place of a hit, where the question did not find it. A less likely conflict only marks the older.
+# Of one conversation of LoCoMo, whose messages are in 158 conflicts that are none, recall@10 is
+# 83.8 instead of 82.3 and nDCG@10 64.2 instead of 63.0.
+LIKELY, FETCHED = 0.5, 0.8
 # Most replacements that are followed. There should be no circle, but a damaged file may have one.
 MOST = 50
 # In a question about the past, a superseded memory is a likelier answer than a current one, which
@@ -150,26 +156,34 @@ def _line(id: str, heirs: Mapping[str, str | None]) -> list[str]:
 
 
 def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> Answer:
-    """Mark each disputed hit and put the newer memory beside it (see _ordered), which is fetched if
-    it fits the filters. Answers about a given moment are left alone."""
+    """Mark each disputed hit and, where the conflict is likely, put the newer memory beside it (see
+    _ordered), which is fetched if it fits the filters and is likely enough. Answers about a given
+    moment are left alone."""
     told = answer.hits
     if not told or filters.as_of is not None:
         return answer
-    conflicts = store.decisions.conflicts()
-    newer = newer_of(store, conflicts, {hit.memory.id for hit in told}) if conflicts else {}
+    conflicts, ids = store.decisions.conflicts(), {hit.memory.id for hit in told}
+    newer = newer_of(store, conflicts, ids) if conflicts else {}
     if not newer:
         return answer
-    absent = {one.id for one in newer.values()} - {hit.memory.id for hit in told}
-    fitting = fitting_ids(store, filters, absent)
+    likely = newer_of(store, _at_least(LIKELY, conflicts), ids)
+    absent = {one.id for one in likely.values()} - ids
+    worth_it = {one.id for one in newer_of(store, _at_least(FETCHED, conflicts), ids).values()}
+    fitting = fitting_ids(store, filters, absent & worth_it)
     marked = [
         replace(hit, newer=newer[hit.memory.id].id) if hit.memory.id in newer else hit
         for hit in told
     ]
     ordered = _ordered(
-        marked, {id: one for id, one in newer.items() if one.id not in absent - fitting}
+        marked, {id: one for id, one in likely.items() if one.id not in absent - fitting}
     )
-    found = {one.id for one in newer.values()} - absent
+    found = {one.id for one in newer.values()} & ids
     return replace(answer, hits=_cut(ordered, found, max(limit, 1)))
+
+
+def _at_least(chance: float, conflicts: Sequence[Conflict]) -> list[Conflict]:
+    """Return the conflicts that are as likely as that, or that the form of the texts tells."""
+    return [one for one in conflicts if one.chance is None or one.chance >= chance]
 
 
 def _cut(hits: list[Hit], found: Collection[str], limit: int) -> list[Hit]:

@@ -192,6 +192,20 @@ def test_a_task_that_goes_on_with_a_fact_is_learned_whole(service: Service, text
     assert [one.content for one in learned(service, text)] == [text]
 
 
+@pytest.mark.parametrize("asked", ["merk dir bitte:", "Merk dir mal bitte:", "Merke dir,"])
+def test_what_is_asked_to_be_kept_in_german_is_kept(service: Service, asked: str) -> None:
+    told = "Umzugsfirma heisst Brummer, kommt um 7:30, Ansprechpartner Herr Demir"
+
+    assert [one.content for one in learned(service, f"{asked} {told}")] == [told]
+
+
+@pytest.mark.parametrize("command", ["go test ./... -race -short", "ruff check ./... --fix"])
+def test_dots_in_a_command_end_no_sentence(service: Service, command: str) -> None:
+    told = f"We always run `{command}` before a push."
+
+    assert [one.content for one in learned(service, told)] == [told]
+
+
 @pytest.mark.parametrize(
     "text",
     [

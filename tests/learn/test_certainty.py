@@ -165,6 +165,30 @@ def test_a_newer_one_that_was_not_found_stands_behind_and_has_no_score_of_its_ow
 
 
 @pytest.mark.parametrize(
+    ("chance", "first", "fetched"),
+    [("0.40", "older", False), ("0.60", "newer", False), ("0.85", "newer", True)],
+)
+def test_a_conflict_that_is_unlikely_marks_and_moves_nothing(
+    judged, clock, monkeypatch, chance, first, fetched
+):
+    older, newer = told(judged, clock, *LIKELY[0])
+    answer = judged.recall(LIKELY[0][0], limit=2)
+    by_id = {hit.memory.id: replace(hit, newer=None) for hit in answer.hits}
+    [conflict] = judged.store.decisions.conflicts()
+    as_likely = [replace(conflict, reason=f"judged to have taken its place ({chance})")]
+    monkeypatch.setattr(type(judged.store.decisions), "conflicts", lambda _: as_likely)
+
+    def ordered(*ids):
+        hits = [by_id[id] for id in ids]
+        found = newer_first(Answer(hits), judged.store, Filters(), 2).hits
+        assert {hit.memory.id: hit.newer for hit in found}[older] == newer
+        return [hit.memory.id for hit in found]
+
+    assert ordered(older, newer)[0] == {"older": older, "newer": newer}[first]
+    assert ordered(older) == [older, newer][: 1 + fetched]
+
+
+@pytest.mark.parametrize(
     ("answer", "state", "left"),
     [
         pytest.param("apply", State.SUPERSEDED, ["newer"], id="the newer holds"),

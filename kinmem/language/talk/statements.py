@@ -25,6 +25,8 @@ QUOTATION = late(
 )
 ATTACHED = late(r"\[(?:photo|image|picture|video|attachment|gif|sticker|file)\b[^\]]*\]")
 """What a client puts in place of something shown; not the speaker's words."""
+INLINE_CODE = late(r"`[^`\n]+`")
+"""A command in a sentence, as people mark it; dots end no sentence in `go test ./... -race`."""
 LONGEST = 2000
 """Characters of a sentence; whatever is longer is no talk."""
 QUOTED_SHARE = 0.5
@@ -60,9 +62,9 @@ def statements(message: str) -> list[Statement]:
 
 def _cut(text: str) -> Iterator[Statement]:
     """The slices between the ends of sentences, without white space and list marks around them."""
-    quoted = [match.span() for match in QUOTATION.finditer(text)]
+    whole = [match.span() for marks in (QUOTATION, INLINE_CODE) for match in marks.finditer(text)]
     begin = 0
-    for end in [*_ends(text, quoted), len(text)]:
+    for end in [*_ends(text, whole), len(text)]:
         part = text[begin:end]
         start = begin + len(part) - len(part.lstrip())
         if mark := LIST_MARK.match(text, start, end):
@@ -72,10 +74,11 @@ def _cut(text: str) -> Iterator[Statement]:
         begin = end
 
 
-def _ends(text: str, quoted: list[tuple[int, int]]) -> Iterator[int]:
+def _ends(text: str, whole: list[tuple[int, int]]) -> Iterator[int]:
+    """The ends of sentences, but not within what stays whole: its places are given."""
     for end in borders(text):
         begun = len(text[:end].rstrip())
-        if not any(first < begun and end < last for first, last in quoted):
+        if not any(first < begun and end < last for first, last in whole):
             yield end
 
 
