@@ -166,10 +166,10 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
     newer = newer_of(store, conflicts, ids) if conflicts else {}
     if not newer:
         return answer
-    likely = newer_of(store, _at_least(LIKELY, conflicts), ids)
+    likely = _at_least(LIKELY, newer, conflicts)
     absent = {one.id for one in likely.values()} - ids
-    worth_it = {one.id for one in newer_of(store, _at_least(FETCHED, conflicts), ids).values()}
-    fitting = fitting_ids(store, filters, absent & worth_it)
+    fetched = {one.id for one in _at_least(FETCHED, likely, conflicts).values()}
+    fitting = fitting_ids(store, filters, absent & fetched)
     marked = [
         replace(hit, newer=newer[hit.memory.id].id) if hit.memory.id in newer else hit
         for hit in told
@@ -181,9 +181,15 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
     return replace(answer, hits=_cut(ordered, found, max(limit, 1)))
 
 
-def _at_least(chance: float, conflicts: Sequence[Conflict]) -> list[Conflict]:
-    """Return the conflicts that are as likely as that, or that the form of the texts tells."""
-    return [one for one in conflicts if one.chance is None or one.chance >= chance]
+def _at_least(
+    chance: float, newer: Mapping[str, Memory], conflicts: Sequence[Conflict]
+) -> dict[str, Memory]:
+    """Return those of `newer`, by the id of the older, whose conflict is as likely as that, or told
+    by the form of the texts."""
+    pairs = {
+        (one.older, one.newer) for one in conflicts if one.chance is None or one.chance >= chance
+    }
+    return {id: one for id, one in newer.items() if (id, one.id) in pairs}
 
 
 def _cut(hits: list[Hit], found: Collection[str], limit: int) -> list[Hit]:
