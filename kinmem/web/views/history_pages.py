@@ -195,7 +195,11 @@ def show_conversations(asked: Asked) -> Answer:
 
 def titled(session: Session) -> str:
     """Return what a person knows it by: what was first said in it."""
-    return cut(" ".join(session.began.split()), TITLE) or session.name
+    return _heading(session.began, session.name)
+
+
+def _heading(began: str, name: str) -> str:
+    return cut(" ".join(began.split()), TITLE) or name
 
 
 def _said(asked: Asked, typed: str, sessions: Mapping[str, Session]) -> list[Said]:
@@ -246,7 +250,7 @@ def show_conversation(asked: Asked) -> Answer:
         "conversation.html",
         {
             "session": name,
-            "title": cut(" ".join(first.text.split()), TITLE) or name,
+            "title": _heading(first.text, name),
             "began_at": messages[0].said_at,
             "speakers": list(dict.fromkeys(one.speaker for one in messages if one.speaker)),
             "turns": turns[(at - 1) * TURNS_A_PAGE : at * TURNS_A_PAGE],
