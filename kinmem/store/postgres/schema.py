@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinmem.errors import StoreError
+from kinmem.errors import StoreCode, StoreError
 from kinmem.store.postgres.pooled_server import BUSY_SECONDS, Server
 
 if TYPE_CHECKING:
@@ -25,9 +25,12 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 ROLE = "kinmem_service"
 """Whom a login becomes that would be above row-level security."""
 LEAST_SERVER, LEAST_VECTOR = 160000, (0, 8)
+ENCODING = "UTF8"
 NOT_ALLOWED = "42501"  # SQLSTATE
+UNSUPPORTED: StoreCode = "storage_unsupported"
 LOGIN = """
-    SELECT current_setting('server_version_num')::integer, r.rolsuper OR r.rolbypassrls,
+    SELECT current_setting('server_version_num')::integer, current_setting('server_encoding'),
+        r.rolsuper OR r.rolbypassrls,
         (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
         (SELECT quote_ident(n.nspname) FROM pg_extension e
             JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'),
@@ -100,9 +103,12 @@ def _login(cursor: "ClientCursor[Any]", server: "Server") -> tuple[bool, bool]:
     cursor.execute(LOGIN, {"versions": f'"{server.schema}".schema_version'})
     found = cursor.fetchone()
     assert found is not None
-    number, is_above, vector, place, has_schema = found
+    number, encoding, is_above, vector, place, has_schema = found
     if number < LEAST_SERVER:
-        raise StoreError(f"{server.name}: kinmem needs PostgreSQL 16", "storage_unsupported")
+        raise StoreError(f"{server.name}: kinmem needs PostgreSQL 16", UNSUPPORTED)
+    if encoding not in (ENCODING, ENCODING.encode()):  # bytes, if the server knows no letters
+        told = f"{server.name}: kinmem needs a database for all languages; make it with"
+        raise StoreError(f"{told} createdb --template template0 --encoding {ENCODING}", UNSUPPORTED)
     if vector is None:
         try:
             cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
@@ -111,12 +117,12 @@ def _login(cursor: "ClientCursor[Any]", server: "Server") -> tuple[bool, bool]:
                 raise
             told = "pgvector is not in this database, and this login may not put it there; as an"
             told += " administrator: CREATE EXTENSION vector"
-            raise StoreError(f"{server.name}: {told}", "storage_unsupported") from error
+            raise StoreError(f"{server.name}: {told}", UNSUPPORTED) from error
         return _login(cursor, server)
     if tuple(map(int, vector.split(".")[:2])) < LEAST_VECTOR:
         raise StoreError(
             f"{server.name}: kinmem needs pgvector 0.8; ALTER EXTENSION vector UPDATE",
-            "storage_unsupported",
+            UNSUPPORTED,
         )
     server.path = f'"{server.schema}", {place}'
     return bool(is_above), bool(has_schema)
@@ -160,7 +166,7 @@ def _check_is_restricted(cursor: "ClientCursor[Any]", server: "Server") -> None:
     if not found or not found[0]:
         raise StoreError(
             f"{server.name}: the login is above row-level security; use one that is not",
-            "storage_unsupported",
+            UNSUPPORTED,
         )
 
 
