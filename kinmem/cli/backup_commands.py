@@ -10,7 +10,6 @@ import typer
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, command
 from kinmem.errors import InvalidInput
-from kinmem.text import cut
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -307,33 +306,27 @@ def _difference_lines(id: str, one: "Difference") -> "Iterator[Text]":
     told = _as_told(one)
     texts = {name: told[name] for name in ("now", "then") if told[name] is not None}
     if len(texts) == 2 and texts["now"] != texts["then"]:
-        yield _line(f"      {id}  now: {texts['now']}")
-        yield _line(f"      {' ' * len(id)}  then: {texts['then']}")
+        lines = [f"{id}  now: {texts['now']}", f"{' ' * len(id)}  then: {texts['then']}"]
     else:
-        yield _line(f"      {id}  {next(iter(texts.values()), '')}")
+        lines = [f"{id}  {next(iter(texts.values()), '')}"]
+    for line in lines:
+        yield Text(f"      {line}", no_wrap=True, overflow="ellipsis")
     for name, (now, then) in told["fields"].items():
         yield Text(
             f"      {' ' * len(id)}  {name}: {now or 'none'} → {then or 'none'}", style="dim"
         )
 
 
-def _line(told: str) -> "Text":
-    from rich.text import Text
-
-    return Text(told, no_wrap=True, overflow="ellipsis")
-
-
 def _as_told(one: "Difference") -> dict[str, Any]:
     """Return it for people and programs: each text as one line without secrets."""
-    return {
-        "now": None if one.now is None else _shown(one.now),
-        "then": None if one.then is None else _shown(one.then),
-        "fields": {name: [_shown(part) for part in pair] for name, pair in one.fields.items()},
-    }
-
-
-def _shown(text: str) -> str:
     from kinmem.cli.terminal import one_line
     from kinmem.language import redact
 
-    return cut(one_line(redact(text)[0]), SHOWN_CHARACTERS)
+    def shown(text: str) -> str:
+        return one_line(redact(text)[0], SHOWN_CHARACTERS)
+
+    return {
+        "now": None if one.now is None else shown(one.now),
+        "then": None if one.then is None else shown(one.then),
+        "fields": {name: [shown(part) for part in pair] for name, pair in one.fields.items()},
+    }

@@ -28,7 +28,6 @@ from kinmem.models import (
 )
 from kinmem.models.places import name_of
 from kinmem.models.turns import chance_in
-from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem.knowledge import Card, Connection, Relation, Way
@@ -398,7 +397,7 @@ def connected(one: Memory, memory: "Service") -> Iterator[RenderableType]:
     for link in found[:MOST_LINKED]:
         other, is_open = link.memory, link.undecided is not None
         relation = "may contradict" if is_open else link.relation.replace("_", " ")
-        begins = cut(one_line(other.content), LINKED_CHARACTERS)
+        begins = one_line(other.content, LINKED_CHARACTERS)
         yield Text(f"  {relation}  {short_id(other.id)}  {begins}{_how_sure(link)}")
 
 

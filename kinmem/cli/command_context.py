@@ -17,7 +17,6 @@ from kinmem.cli.terminal import json_text, one_line, say
 from kinmem.errors import InvalidInput
 from kinmem.models import LIVE, TURN, Page, State
 from kinmem.settings import KIN_NAME, Settings, load
-from kinmem.text import cut
 from kinmem.upkeep.steps import NAMES
 
 if TYPE_CHECKING:
@@ -249,7 +248,7 @@ def ids(context: CommandContext) -> Iterable[tuple[str, str]]:
     """Return the newest ids, each with what the memory says."""
     with _memory(context) as memory:
         newest = memory.list_memories(limit=NEWEST).memories
-    return [(short_id(one.id), cut(one_line(one.content), 60)) for one in newest]
+    return [(short_id(one.id), one_line(one.content, 60)) for one in newest]
 
 
 def subjects(context: CommandContext) -> Iterable[str]:

@@ -20,7 +20,6 @@ from kinmem.http.tokens import Token
 from kinmem.models.turns import Message, Run, Session
 from kinmem.recall.fuse import reads
 from kinmem.settings import HOME_VARIABLE, Settings, knobs, unread
-from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem.service import Stats
@@ -189,7 +188,7 @@ def session_table(rows: Sequence[Row]) -> RenderableType:
             row["client"],
             row["turns"],
             row["to"][:16],
-            cut(one_line(row["began"]), MESSAGE_SHOWN),
+            one_line(row["began"], MESSAGE_SHOWN),
         )
         for row in rows
     ]
@@ -216,7 +215,7 @@ def message_table(rows: Sequence[Row]) -> RenderableType:
         (
             row["at"][:16],
             row["who"],
-            one_line(row["text"])[:MESSAGE_SHOWN],
+            one_line(row["text"], MESSAGE_SHOWN),
             row["problem"] or row["state"],
         )
         for row in rows

@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from kinmem.errors import KinmemError
+from kinmem.text import cut
 
 # Control characters, bidirectional overrides, zero-width and tag characters, which would move the
 # cursor, reverse text or hide it. The zero-width joiner is kept, since emoji are made with it.
@@ -55,9 +56,10 @@ def safe(text: str) -> str:
     return UNSEEN.sub(_escaped, text)
 
 
-def one_line(text: str) -> str:
-    """Return the safe text on one line."""
-    return " ".join(safe(text).split())
+def one_line(text: str, most: int | None = None) -> str:
+    """Return the safe text on one line, cut to so many characters."""
+    line = " ".join(safe(text).split())
+    return line if most is None else cut(line, most)
 
 
 def json_text(value: Any) -> str:
