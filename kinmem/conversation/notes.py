@@ -161,12 +161,7 @@ class Inject:
         outdated = self._outdated(known, now, newer, {one.memory.id for one in fresh})
         chosen = self._afforded(fresh, known.is_first, kin)
         if known.is_first:
-            listed = {one.memory.id for one in chosen}
-            standing = [Told(rule, rule.content) for rule in rules if rule.id not in listed]
-            standing = newer_first(
-                standing, newer, lambda one: None if one.id in listed else told(one)
-            )
-            chosen = [*self._standing(standing, kin), *chosen]
+            chosen = [*self._standing(rules, newer, chosen, told, kin), *chosen]
         return self._show(session, turn, chosen, outdated, known.is_first, kin)
 
     def opening(
@@ -196,12 +191,22 @@ class Inject:
         chosen = [one for at, one in enumerate(fresh) if at in kept]
         return self._show(session, "", chosen, [], known.is_first, kin, extra)
 
-    def _standing(self, rules: Sequence[Told], kin: str) -> list[Told]:
-        """Return the rules that an opening has room for."""
-        lines = [line(one, kin, self._clock()) for one in rules]
+    def _standing(
+        self,
+        rules: Sequence[Memory],
+        newer: Mapping[str, Memory],
+        chosen: Sequence[Told],
+        told: Callable[[Memory], Told | None],
+        kin: str,
+    ) -> list[Told]:
+        """Return the rules that an opening has room for, without those chosen already."""
+        listed = {one.memory.id for one in chosen}
+        standing = [Told(rule, rule.content) for rule in rules if rule.id not in listed]
+        standing = newer_first(standing, newer, lambda one: None if one.id in listed else told(one))
+        lines = [line(one, kin, self._clock()) for one in standing]
         worth = [-float(at) for at in range(len(lines))]
         kept = within_budget(lines, worth, 0, self._settings.inject.opening_tokens)
-        return [one for at, one in enumerate(rules) if at in kept]
+        return [one for at, one in enumerate(standing) if at in kept]
 
     def _with_confirmed(self, told: Sequence[Told], kin: str) -> Sequence[Told]:
         if all(one.memory.kin == kin for one in told):

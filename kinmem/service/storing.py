@@ -215,13 +215,7 @@ class Storing:
         if not changes:
             raise InvalidInput("nothing to change; name at least one field")
         reason, batch = self._border.passed((reason, batch), "reason")
-        old = self._store.get(memory_id)
-        if old.state == State.DELETED and changes.get("archived") is not False:
-            raise InvalidInput(
-                f"memory {memory_id} is forgotten; archived=false brings it back first", "forgotten"
-            )
-        if not trusted:
-            self._refuse_orders(old, changes)
+        old = self._changeable(memory_id, changes, trusted=trusted)
         given = {name: value for name, value in changes.items() if name != "links"}
         if "place" in given:
             given["place"] = self._place.meant(given["place"] or "")
@@ -248,6 +242,17 @@ class Storing:
             if changed.content != old.content and changed.content_hash != old.content_hash:
                 self._learn.corrected(changed, old.content)
         return self._renewal.of_rank(memory_id) if RANKED & changes.keys() else changed
+
+    def _changeable(self, id: str, changes: Mapping[str, Any], *, trusted: bool) -> Memory:
+        """Return the memory as it is. Raises InvalidInput if it may not be changed so."""
+        old = self._store.get(id)
+        if old.state == State.DELETED and changes.get("archived") is not False:
+            raise InvalidInput(
+                f"memory {id} is forgotten; archived=false brings it back first", "forgotten"
+            )
+        if not trusted:
+            self._refuse_orders(old, changes)
+        return old
 
     def _many(
         self, notes: Sequence[Note], batch: str, progress: Callable[[int], None], *, is_few: bool

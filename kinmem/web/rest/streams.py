@@ -73,14 +73,9 @@ def transfer_routes(service_for: ServiceFor) -> list[Route]:
         with ExitStack() as held:
             parent = clear_folder(service.settings)
             folder = held.enter_context(tempfile.TemporaryDirectory(prefix="kinmem-", dir=parent))
-            path, size = Path(folder) / "import.jsonl", 0
-            with path.open("wb") as file:
-                async for block in request.stream():
-                    size += len(block)
-                    if size > MOST_BYTES:
-                        told = "a file of more than 1 GiB is not taken"
-                        return refusal(413, "too_large", told)
-                    file.write(block)
+            path = Path(folder) / "import.jsonl"
+            if not await _is_saved(request, path):
+                return refusal(413, "too_large", "a file of more than 1 GiB is not taken")
             kept = held.pop_all()
         dry_run = request.query_params.get("dry_run", "") in ("1", "true", "on")
 
@@ -99,6 +94,18 @@ def transfer_routes(service_for: ServiceFor) -> list[Route]:
 def _refused(request: Request) -> Response | None:
     bearer = Bearer(request.scope[KIN_KEY], request.scope[SCOPE_KEY])
     return None if bearer.may("admin") else forbidden(bearer, "admin")
+
+
+async def _is_saved(request: Request, path: Path) -> bool:
+    """Write the body to a file, and return whether all of it may be taken."""
+    size = 0
+    with path.open("wb") as file:
+        async for block in request.stream():
+            size += len(block)
+            if size > MOST_BYTES:
+                return False
+            file.write(block)
+    return True
 
 
 def _blocks(file: IO[bytes], held: ExitStack) -> Iterator[bytes]:
