@@ -17,6 +17,7 @@ from benchmarks.scoring import ndcg_at, recall_at, reciprocal_rank
 from benchmarks.stages import PLACES
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.recall.fuse import Formula
+from tests.tables import each
 
 
 @pytest.mark.parametrize(
@@ -206,7 +207,7 @@ def test_a_table_is_markdown_and_a_report_json():
     assert [target["met"] for target in json.loads(json.dumps(report))["targets"]] == [True, False]
 
 
-@pytest.mark.parametrize("stage", PLACES)
+@each("stage", PLACES)
 def test_the_stages_that_are_timed_are_there(stage: str) -> None:
     place, name = PLACES[stage]
 

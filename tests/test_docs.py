@@ -24,6 +24,7 @@ from kinmem.cli.app import app
 from kinmem.mcp.tools import tools
 from kinmem.settings import HOME_VARIABLE, knobs
 from tests.sweeps import WHOLE
+from tests.tables import each
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -45,7 +46,7 @@ def test_a_newcomer_learns_the_words_at_once() -> None:
     assert len(re.findall(r"^\*\*", text("docs/glossary.md"), re.MULTILINE)) <= 30
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+@each("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
 def test_every_page_has_its_place_in_the_site(page: Path) -> None:
     assert f" {page.name}\n" in text("mkdocs.yml")
 
@@ -62,7 +63,7 @@ def test_generated_parts_are_up_to_date() -> None:
     assert done.returncode == 0, f"run `make docs`\n{done.stdout}{done.stderr}"
 
 
-@pytest.mark.parametrize("variable", [HOME_VARIABLE, *(knob.variable for knob in knobs())])
+@each("variable", [HOME_VARIABLE, *(knob.variable for knob in knobs())])
 def test_every_setting_is_documented(variable: str) -> None:
     assert f"| `{variable}` |" in text("docs/settings.md")
 
@@ -149,7 +150,7 @@ def test_a_python_without_the_packages_says_what_to_do(tmp_path: Path) -> None:
     assert "make demo" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@each("document", DOCUMENTS, ids=lambda path: path.name)
 def test_what_documents_point_at_is_there(document: Path) -> None:
     written = document.read_text(encoding="utf-8")
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", written)
@@ -161,7 +162,7 @@ def test_what_documents_point_at_is_there(document: Path) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@each("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_headings_that_documents_point_at_are_there(document: Path) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", document.read_text(encoding="utf-8"))
 
@@ -180,7 +181,7 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", line.lower()).strip().replace(" ", "-") for line in lines}
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@each("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_make_target_in_a_document_exists(document: Path) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))

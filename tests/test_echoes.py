@@ -7,6 +7,7 @@ import pytest
 
 from kinmem.language.same.echo import Echoes
 from kinmem.service import Service
+from tests.tables import each
 
 CORPORA = Path(__file__).parent / "language" / "corpora"
 FACTS = {
@@ -48,7 +49,7 @@ def test_fifty_ways_to_say_it_again_add_nothing(service: Service, language: str)
     assert contents(service) == [fact]
 
 
-@pytest.mark.parametrize(("fact", "changed"), rows("changed_repeats.txt"))
+@each(("fact", "changed"), rows("changed_repeats.txt"))
 def test_a_changed_repeat_is_no_echo(fact: str, changed: str) -> None:
     assert not Echoes([fact]).repeats(changed)
 

@@ -15,6 +15,7 @@ from kinmem.store.history import Mention
 from tests.conftest import MovableClock
 from tests.random_writes import opened
 from tests.store.soundness import problems
+from tests.tables import each
 
 MARK = "Zorblax"
 
@@ -326,7 +327,7 @@ def test_everything_said_that_goes_is_counted_once(ana: Service) -> None:
     assert plan.erase().blanked["turns"] == 8
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text", "is_named"),
     [
         pytest.param("Bob", "I met bob's brother", True, id="case and genitive"),

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from scripts.mutants.scope import CORE, EQUIVALENT, TESTS, files_of
+from tests.tables import each
 
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("module", TESTS)
+@each("module", TESTS)
 def test_a_row_names_a_module_and_tests_that_exist(module: str) -> None:
     missing = [name for name in (module, *files_of(module)) if not (ROOT / name).is_file()]
 

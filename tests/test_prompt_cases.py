@@ -13,6 +13,7 @@ from scripts.evaluate_prompts import CASES, answer_to, faults_of, main
 from tests.llm.model_server import ModelServer
 from tests.scripted import ScriptedModel
 from tests.sweeps import WHOLE
+from tests.tables import each
 from tests.test_prompts import NAMES
 
 ROOT = Path(__file__).parent.parent
@@ -20,12 +21,12 @@ FILES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(CASES
 ALL = [(name, case) for name, cases in FILES.items() for case in cases]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_prompt_has_a_dozen_cases(name: str) -> None:
     assert len(FILES[name]) >= 12
 
 
-@pytest.mark.parametrize(("name", "case"), ALL, ids=[f"{n}: {case['id']}" for n, case in ALL])
+@each(("name", "case"), ALL, ids=[f"{n}: {case['id']}" for n, case in ALL])
 def test_the_example_of_a_good_answer_passes(name: str, case: dict[str, Any]) -> None:
     model = ScriptedModel([case["example"]])
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from kinmem.errors import ConfigError
 from kinmem.llm.prompts import read, render
 from kinmem.models import CATEGORIES, IssueKind
+from tests.tables import each
 
 FOLDER = Path(__file__).parent.parent / "prompts"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.md") if path.name != "README.md")
@@ -35,7 +36,7 @@ def fields_of(schema: dict[str, Any]) -> set[str]:
     return {name for part in parts for name in part.get("properties", {})}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_placeholder_is_documented_and_rendered(name: str) -> None:
     prompt = read(name)
     used = Template(prompt.text).get_identifiers()
@@ -49,7 +50,7 @@ def test_every_placeholder_is_documented_and_rendered(name: str) -> None:
     assert not re.search(r"\$[a-z{]", text)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_text_stands_on_lines_of_its_own(name: str) -> None:
     for line in read(name).text.splitlines():
         if "$" in line.replace("$$", ""):
@@ -59,7 +60,7 @@ def test_a_text_stands_on_lines_of_its_own(name: str) -> None:
             ), f"{line!r}: put a text on a line of its own, and call a number one in the header"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_answer_it_asks_for_is_the_shape_it_names(name: str) -> None:
     explained = set(re.findall(r"`(\w+)`", read(name).text))
     listed = set(FIELD.findall(read(name).text))
@@ -96,7 +97,7 @@ def test_what_is_the_same_each_time_comes_first() -> None:
     assert len(os.path.commonprefix([one, other])) > 3000
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_behind_the_first_value_stand_headings_and_values_only(name: str) -> None:
     """A cache of prompts ends where two of them differ for the first time."""
     _, *rest = read(name).text.partition("$")

@@ -6,12 +6,11 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from kinmem.mcp.tools import tools
 from kinmem.service import Service
 from kinmem.upkeep.steps import NAMES
 from tests.quick import PARTS, chosen
+from tests.tables import each
 
 ROOT = Path(__file__).parent.parent
 WRITER = """
@@ -50,7 +49,7 @@ def test_every_package_and_every_way_in_is_tried_once() -> None:
     assert doors | {"isolation", "erasure", "undo", "kill"} <= PARTS.keys()
 
 
-@pytest.mark.parametrize("id", chosen())
+@each("id", chosen())
 def test_what_is_chosen_exists(id: str) -> None:
     path, _, name = id.partition("::")
 

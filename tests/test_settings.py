@@ -22,6 +22,7 @@ from kinmem.settings import (
     unread,
 )
 from kinmem.settings.memory_settings import Prune
+from tests.tables import each
 
 VARIABLES = {knob.variable: knob for knob in knobs()}
 
@@ -361,24 +362,20 @@ def test_every_setting_has_its_bounds_tested() -> None:
     assert {variable for variable, _, _ in BOUNDS} | FREE == set(VARIABLES)
 
 
-@pytest.mark.parametrize(
-    ("variable", "text"), [(variable, text) for variable, good, _ in BOUNDS for text in good]
-)
+@each(("variable", "text"), [(variable, text) for variable, good, _ in BOUNDS for text in good])
 def test_accepted(home: Path, variable: str, text: str) -> None:
     loaded(home, {variable: text})
     loaded(home, **{variable: text})
 
 
-@pytest.mark.parametrize(
-    ("variable", "text"), [(variable, text) for variable, _, bad in BOUNDS for text in bad]
-)
+@each(("variable", "text"), [(variable, text) for variable, _, bad in BOUNDS for text in bad])
 def test_refused_and_the_variable_named(home: Path, variable: str, text: str) -> None:
     with pytest.raises(ConfigError, match=variable):
         loaded(home, **{variable: text})
 
 
-@pytest.mark.parametrize("text", ["", "  ", "\t"], ids=repr)
-@pytest.mark.parametrize("variable", sorted(VARIABLES))
+@each("text", ["", "  ", "\t"], ids=repr)
+@each("variable", sorted(VARIABLES))
 def test_an_empty_variable_is_as_good_as_none(home: Path, variable: str, text: str) -> None:
     settings = loaded(home, {variable: text})
 
@@ -426,7 +423,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "good"), NAMES)
+@each(("name", "good"), NAMES)
 def test_names_of_kins(name: str, good: bool) -> None:
     if good:
         assert kin_name(name) == name
@@ -510,7 +507,7 @@ def test_the_table_has_a_line_for_every_setting() -> None:
         assert sum(line.startswith(f"| `{variable}` |") for line in lines) == 1
 
 
-@pytest.mark.parametrize("knob", list(knobs()), ids=lambda knob: knob.variable)
+@each("knob", list(knobs()), ids=lambda knob: knob.variable)
 def test_every_setting_is_described_in_one_sentence(knob: Any) -> None:
     assert re.fullmatch(
         r"(?:KINMEM|MEMORY|COMPACTING|TOOL|OBSERVATION|HISTORY)_[A-Z_]+", knob.variable

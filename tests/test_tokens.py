@@ -11,6 +11,7 @@ from kinmem.errors import ConfigError, InvalidInput
 from kinmem.http.tokens import Bearer, Tokens
 from kinmem.mcp.calls import needed
 from tests.conftest import MovableClock
+from tests.tables import each
 
 
 @pytest.fixture
@@ -157,7 +158,7 @@ def test_only_the_very_first_start_makes_a_token(tokens: Tokens) -> None:
     assert tokens.first("ana", "first start") is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "params", "scope"),
     [
         ("tools/call", {"name": "unknown"}, "admin"),

@@ -19,6 +19,7 @@ from kinmem.cli.terminal import exit_code
 from kinmem.errors import KinmemError
 from tests.cli.conftest import Kinmem
 from tests.sweeps import WHOLE
+from tests.tables import each
 
 Memorized = Callable[..., str]
 
@@ -102,7 +103,7 @@ def test_on_a_terminal_no_command_shows_the_help() -> None:
         os.close(slave)
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "flags"),
     [
         ("serve", {}),

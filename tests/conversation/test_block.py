@@ -19,6 +19,7 @@ from kinmem.conversation.block import (
 from kinmem.conversation.sanitize import LONGEST, disarmed
 from kinmem.models import State
 from tests.conversation.memories import memory
+from tests.tables import each
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 
@@ -28,7 +29,7 @@ def told(content="I live in Lyon", share=1.0, changed=False, **fields):
     return Told(one, one.content, share, changed)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "expected"),
     [
         pytest.param(told(), "- ● [fact] I live in Lyon — 3d ago", id="plain"),
@@ -179,7 +180,7 @@ def assert_sound(text, notes):
     assert not any(link in text for link in ("](", "][", "]:"))
 
 
-@pytest.mark.parametrize("content", HOSTILE)
+@each("content", HOSTILE)
 def test_no_memory_breaks_out(content):
     one = told(content, subject=content[:60], source_context=content, kin="bob", scope="shared")
 
@@ -211,7 +212,7 @@ def test_disarming_twice_changes_nothing(text):
     assert disarmed(disarmed(text)) == disarmed(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("I like <b>bold</b> moves", "I like ‹b›bold‹/b› moves"),
@@ -241,7 +242,7 @@ ONE = block(told_lines([told()], "ana", NOW), first=True)
 FOUR = block(told_lines([told(str(n), subject="home") for n in range(4)], "ana", NOW), first=False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "left"),
     [
         pytest.param(f"hello\n\n{ONE}\n\nbye", "hello\n\nbye", id="whole"),
@@ -264,7 +265,7 @@ def test_blocks_are_taken_out_of_what_comes_back(text, left):
     assert strip_blocks(text) == left
 
 
-@pytest.mark.parametrize(
+@each(
     "unseen",
     [0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180E, 0x180F, 0x200B]
     + [0x202E, 0x2060, 0x2065, 0x206F, 0x3164, 0xFE00, 0xFE0F, 0xFEFF, 0xFFA0, 0xFFF0, 0xFFF8]

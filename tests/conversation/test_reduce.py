@@ -10,6 +10,7 @@ from kinmem.conversation.tool_results import reduce
 from kinmem.models.turns import Message
 from kinmem.settings import CompactSettings
 from tests.conversation.talk import message
+from tests.tables import each
 
 LONG = "x" * 1000
 
@@ -121,7 +122,7 @@ def test_a_collapsed_result_is_one_line(result: object, line: str) -> None:
     assert collapsed(text) == f"[grep, {len(text):,} characters: {line}]"
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "text", "line"),
     [
         pytest.param("Bash", "one\ntwo", "one two", id="a few lines become one"),

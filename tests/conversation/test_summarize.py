@@ -10,6 +10,7 @@ from kinmem.models.turns import Snapshot
 from kinmem.text import estimated_tokens
 from tests.conversation.talk import NOON, message
 from tests.scripted import ScriptedModel
+from tests.tables import each
 
 WINDOW = 200_000
 
@@ -81,7 +82,7 @@ def test_an_empty_summary_is_none(summary: str) -> None:
         answered(summary)
 
 
-@pytest.mark.parametrize(
+@each(
     ("summary", "tail"),
     [
         pytest.param("This is a sentence. " * 5000, "a sentence.", id="at a sentence"),
@@ -91,7 +92,7 @@ def test_an_empty_summary_is_none(summary: str) -> None:
         pytest.param("一句话。" * 50_000, "。", id="at a sentence of wide letters"),
     ],
 )
-@pytest.mark.parametrize(
+@each(
     ("window", "limit"),
     [pytest.param(200_000, 4000, id="2 %"), pytest.param(8_000, 1500, id="the least")],
 )

@@ -7,6 +7,7 @@ import pytest
 from kinmem.conversation.context import batch_and_keep, due, turns_of
 from kinmem.models.turns import Message, Role
 from kinmem.settings import CompactSettings
+from tests.tables import each
 
 NOON = datetime(2026, 6, 15, 12, tzinfo=UTC)
 
@@ -19,7 +20,7 @@ def turns(count: int, text: str = "some words") -> list[list[Message]]:
     return [[said("user", f"t{n}", text)] for n in range(count)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("messages", "grouped"),
     [
         pytest.param([], [], id="nothing"),

@@ -5,6 +5,7 @@ import pytest
 from kinmem.documents.document import Given
 from kinmem.documents.read import read
 from tests.growth import assert_linear
+from tests.tables import each
 
 SIGHT = "The ferry leaves at noon."
 PAGE = (
@@ -17,7 +18,7 @@ def text_of(body: str, head: str = "") -> str:
     return read(Given(data=PAGE.format(body=body, head=head), name="page.html")).text
 
 
-@pytest.mark.parametrize(
+@each(
     "style",
     [
         "display:none",
@@ -50,7 +51,7 @@ def test_what_its_own_style_hides_is_not_read(style: str) -> None:
     assert text_of(f'<div style="{style}">Nobody sees it.</div>') == "Welcome.\n\nGoodbye."
 
 
-@pytest.mark.parametrize(
+@each(
     ("head", "body"),
     [
         pytest.param("", "<p hidden>{}</p>", id="hidden"),
@@ -85,7 +86,7 @@ def test_what_a_page_hides_is_not_read(head: str, body: str) -> None:
     assert text_of(body.format("Nobody sees it."), head.format()) == "Welcome.\n\nGoodbye."
 
 
-@pytest.mark.parametrize(
+@each(
     ("head", "body"),
     [
         pytest.param("", "<p style='color:#fff;background:#000'>{}</p>", id="white on black"),

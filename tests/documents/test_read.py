@@ -7,11 +7,12 @@ from kinmem.documents.read import read, title_of
 from kinmem.errors import TooLarge, Unreadable
 from kinmem.models.draft import TEXT_BYTES
 from tests.documents.files import HANDBOOK, PAGE, pdf
+from tests.tables import each
 
 GERMAN = "Die Straße führt über die Brücke.\nDanach wird es ruhig."
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "encoding"),
     [
         pytest.param(GERMAN.encode(), None, id="UTF-8"),
@@ -73,7 +74,7 @@ def test_a_pdf_is_read_page_by_page() -> None:
     assert document.notes == {"pages": 3, "pages_without_text": 1}
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "name", "why"),
     [
         pytest.param(b"", "empty.txt", "there is no text in it", id="empty"),

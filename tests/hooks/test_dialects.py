@@ -10,6 +10,7 @@ from kinmem.hooks.dialects import heard, recognised, reply
 from kinmem.hooks.events import Compacted, Ended, Opened, Said
 from tests.hooks.conftest import CLIENTS, recorded
 from tests.hooks.golden import golden
+from tests.tables import each
 
 NOTES = "<notes>"
 CLAUDE = {"session_id": "s", "cwd": "/w", "prompt_id": "p1"}
@@ -44,15 +45,15 @@ def test_the_client_is_recognised_without_being_named(client: str) -> None:
         assert reply(named, NOTES) == reply(guessed, NOTES)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("wrong", CLIENTS)
+@each("client", CLIENTS)
+@each("wrong", CLIENTS)
 def test_a_wrong_name_is_no_harm(client: str, wrong: str) -> None:
     """Claude Code's hooks, with their `claude`, are run by Cursor and VS Code as well."""
     for given in recorded(client):
         assert heard(given, wrong).heard == heard(given, client).heard
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "hint", "client"),
     [
         pytest.param({"prompt_id": "p"}, "codex", "claude", id="a prompt_id is Claude Code's"),
@@ -70,7 +71,7 @@ def test_what_tells_clients_apart(given: dict[str, Any], hint: str | None, clien
     assert recognised("SessionStart", given, hint) == client
 
 
-@pytest.mark.parametrize(
+@each(
     "prompt",
     [
         pytest.param("/compact", id="slash command"),
@@ -114,7 +115,7 @@ def test_what_a_client_asks_itself_is_not_heard(source: str) -> None:
     assert texts(claude("UserPromptSubmit", prompt="Check the build", source=source)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "fields",
     [
         pytest.param({"agent_id": "a1", "agent_type": "Explore"}, id="sub-agent"),
@@ -124,7 +125,7 @@ def test_what_a_client_asks_itself_is_not_heard(source: str) -> None:
         pytest.param({"agent_id": "", "agent_type": ""}, id="helper with an empty id"),
     ],
 )
-@pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SubagentStop"])
+@each("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SubagentStop"])
 def test_sub_agents_are_not_heard(event: str, fields: dict[str, Any]) -> None:
     given = claude(
         event, prompt="x", last_assistant_message="x", tool_name="Bash", tool_response="x"
@@ -184,7 +185,7 @@ def test_an_answer_after_a_hook_made_the_agent_go_on_is_another_part() -> None:
     assert len({one.part for one in (*first, *second) if isinstance(one, Said)}) == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("response", "text"),
     [
         pytest.param("plain", "plain", id="text"),
@@ -244,7 +245,7 @@ def test_the_end_of_a_session_is_heard() -> None:
     assert heard(claude("SessionEnd", reason="other")).heard == (Ended("s"),)
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [None, [], "x", 1, True, {}, {"hook_event_name": 3}, {"hook_event_name": "Nonsense"}],
     ids=json.dumps,

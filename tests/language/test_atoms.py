@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinmem.language.same.similarity import DIFFERS, Kinship, Ladder, atoms, compare, contrast
+from tests.tables import each
 
 LADDER = Ladder()
 
@@ -309,19 +310,19 @@ zh date: 会议在2023年5月8日 | 会议在2023-05-08
 """
 
 
-@pytest.mark.parametrize(("one", "other"), pairs(HARMLESS))
+@each(("one", "other"), pairs(HARMLESS))
 def test_harmless_variants_do_not_differ(one, other):
     assert not contrast(one, other).differs()
     assert compare(one, other, 0.96, LADDER) in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
 
 
-@pytest.mark.parametrize(("one", "other"), pairs(ONE_ATOM))
-@pytest.mark.parametrize("cosine", [0.99, 1.0])
+@each(("one", "other"), pairs(ONE_ATOM))
+@each("cosine", [0.99, 1.0])
 def test_one_atom_apart_is_never_the_same(one, other, cosine):
     assert compare(one, other, cosine, LADDER) in (Kinship.CONTRADICTS, Kinship.DIFFERENT)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "field", "expected"),
     [
         ("1,000 and 2000.0 and 1.5 and 1,5", "numbers", {"1000", "2000", "1.5"}),
@@ -352,7 +353,7 @@ def test_each_atom_has_one_spelling(text, field, expected):
     assert getattr(atoms(text), field) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "count"),
     [
         ("I eat meat", 0),
@@ -369,7 +370,7 @@ def test_double_negation_of_one_language_is_one_negation(text, count):
     assert atoms(text).negations == count
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other", "kind"),
     [
         ("We have two dogs", "We have three dogs", "number"),

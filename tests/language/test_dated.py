@@ -18,6 +18,7 @@ from kinmem.models import Memory
 from kinmem.service import Service
 from tests.conftest import MovableClock
 from tests.growth import assert_linear
+from tests.tables import each
 
 SAID = datetime(2026, 3, 4, 10)  # a Wednesday
 
@@ -149,7 +150,7 @@ BY_ITS_OWN_CLAUSE = [
 ]
 
 
-@pytest.mark.parametrize("marked", BY_ITS_OWN_CLAUSE)
+@each("marked", BY_ITS_OWN_CLAUSE)
 def test_the_tense_of_its_own_clause_decides_a_weekday(marked: str) -> None:
     assert Dates(re.sub(r" \([\d-]+\)", "", marked), SAID).written_out == marked
 
@@ -159,7 +160,7 @@ Yesterday was Sunday.|Ruhetag ist Montag.|Wochenmarkt ist Samstag.|Heute ist Mon
 Waschtag war Freitag.|Aujourd'hui c'est lundi.|Hoy es lunes."""
 
 
-@pytest.mark.parametrize("text", WHAT_IS_A_WEEKDAY.replace("\n", "|").split("|"))
+@each("text", WHAT_IS_A_WEEKDAY.replace("\n", "|").split("|"))
 def test_what_is_a_weekday_is_not_on_one(text: str) -> None:
     found = Dates(text, SAID)
 
@@ -205,7 +206,7 @@ def test_reading_dates_takes_linear_time(unit: str) -> None:
     assert_linear(lambda units: Dates(unit * units, SAID).relative, 32_768 // len(unit))
 
 
-@pytest.mark.parametrize("marked", MARKED.strip().splitlines())
+@each("marked", MARKED.strip().splitlines())
 def test_a_relative_time_gets_its_date(marked: str) -> None:
     before, _, rest = marked.partition(" (")
     said = before + rest.partition(")")[2]
@@ -213,7 +214,7 @@ def test_a_relative_time_gets_its_date(marked: str) -> None:
     assert Dates(said, SAID).written_out == marked
 
 
-@pytest.mark.parametrize("text", UNMARKED)
+@each("text", UNMARKED)
 def test_what_could_mean_two_things_stays(text: str) -> None:
     assert Dates(text, SAID).written_out == text
 
@@ -269,7 +270,7 @@ def test_weekdays_have_the_date_of_one_event_or_none(
     assert len(right) >= bounds[1], len(right)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "day"),
     [
         ("I fell yesterday, Saturday.", "2026-11-21"),
@@ -327,12 +328,12 @@ def told_on_a_day() -> list[tuple[datetime, str]]:
     return told
 
 
-@pytest.mark.parametrize(("said", "marked"), told_on_a_day())
+@each(("said", "marked"), told_on_a_day())
 def test_of_months_years_and_weeks_the_right_day_is_meant(said: datetime, marked: str) -> None:
     assert Dates(re.sub(r" \([\d/-]+\)", "", marked), said).written_out == marked
 
 
-@pytest.mark.parametrize("text", (CORPORA / "undated.txt").read_text("utf-8").splitlines()[1:])
+@each("text", (CORPORA / "undated.txt").read_text("utf-8").splitlines()[1:])
 def test_a_habit_a_title_and_a_holiday_have_no_date(text: str) -> None:
     assert Dates(text, SUNDAY).written_out == text
 
@@ -498,7 +499,7 @@ def test_a_time_is_given_in_words(
     assert memory.occurred_at == datetime.fromisoformat(day).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "times", "day"),
     [
         ("昨天我见到了小王", ["2026-03-03"], "2026-03-03"),
@@ -533,7 +534,7 @@ def test_times_are_read(text: str, times: list[str], day: str | None) -> None:
     assert (found and found.isoformat()) == day
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     """公司要在2030年前实现碳中和 他2019年后搬到柏林 我以前天天跑步了 然后天黑了 雨后天晴了
     目前年薪50万 我过去年轻过 如今年轻人变了 看一下周报 早上周会取消了 日本周刊到了 版本周五上线了

@@ -6,6 +6,7 @@ import pytest
 
 from kinmem.language.same.echo import Echoes
 from tests.growth import assert_linear
+from tests.tables import each
 
 CORPORA = Path(__file__).parent / "corpora"
 
@@ -19,22 +20,22 @@ ROWS = rows("echoes.txt")
 OTHERS = ["The bridge has forty arches", "Paul likes jazz", "I paid 12 dollars for the ticket"]
 
 
-@pytest.mark.parametrize(("shown", "echo"), [row[:2] for row in ROWS])
+@each(("shown", "echo"), [row[:2] for row in ROWS])
 def test_a_repetition_is_an_echo_in_any_person_and_wording(shown, echo):
     assert Echoes([*OTHERS, shown]).repeats(echo)
 
 
-@pytest.mark.parametrize(("shown", "changed"), [row[::2] for row in ROWS])
+@each(("shown", "changed"), [row[::2] for row in ROWS])
 def test_a_changed_repetition_is_news(shown, changed):
     assert not Echoes([*OTHERS, shown]).repeats(changed)
 
 
-@pytest.mark.parametrize(("shown", "echo"), rows("framed.txt"))
+@each(("shown", "echo"), rows("framed.txt"))
 def test_a_frame_adds_nothing_to_what_was_told(shown, echo):
     assert Echoes([*OTHERS, shown]).repeats(echo)
 
 
-@pytest.mark.parametrize(("shown", "changed"), rows("framed_changes.txt"))
+@each(("shown", "changed"), rows("framed_changes.txt"))
 def test_what_is_changed_within_a_frame_is_news(shown, changed):
     assert not Echoes([*OTHERS, shown]).repeats(changed)
 

@@ -6,6 +6,7 @@ from kinmem.language.same.amounts import spelled_in_digits
 from kinmem.language.same.exact import holds_all
 from tests.growth import assert_linear
 from tests.language.test_similarity import pairs
+from tests.tables import each
 
 EQUAL = """
 a word: I have two dogs | Two dogs are mine, 2 in all
@@ -63,12 +64,12 @@ more: My sister Olu lives in Accra | My sister Olu lives in Accra and has a spar
 """
 
 
-@pytest.mark.parametrize(("known", "new"), pairs(EQUAL))
+@each(("known", "new"), pairs(EQUAL))
 def test_what_is_exact_may_be_said_in_any_way(known, new):
     assert holds_all(known, new)
 
 
-@pytest.mark.parametrize(("known", "new"), pairs(MISSING))
+@each(("known", "new"), pairs(MISSING))
 def test_what_the_known_one_has_not_keeps_both(known, new):
     assert not holds_all(known, new)
 
@@ -99,7 +100,7 @@ def test_whoever_knows_names_says_what_is_one():
     assert not holds_all(known, "Maria hält sie", names=lambda text: ["Maria"])
 
 
-@pytest.mark.parametrize("unit", ["a", "1", "1 ", "one ", "zwei", "und", "三", "1-", "8/"])
+@each("unit", ["a", "1", "1 ", "one ", "zwei", "und", "三", "1-", "8/"])
 def test_time_grows_with_the_length_only(unit):
     def compared(count: int) -> None:
         text = unit * count
@@ -108,7 +109,7 @@ def test_time_grows_with_the_length_only(unit):
     assert_linear(compared, 16_384 // len(unit))
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "digits"),
     [
         ("三点建议", "3点建议"),

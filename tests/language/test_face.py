@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kinmem import language
+from tests.tables import each
 
 ROOT = Path(__file__).parent.parent.parent
 FACE = ROOT / "kinmem" / "language" / "__init__.py"
@@ -32,7 +33,7 @@ def test_what_is_loaded_late_is_what_is_declared() -> None:
     assert declared() == language._MODULE_OF
 
 
-@pytest.mark.parametrize("name", sorted(declared()))
+@each("name", sorted(declared()))
 def test_each_name_is_there_and_says_what_it_is(name: str) -> None:
     found = getattr(language, name)
 

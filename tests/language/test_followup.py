@@ -3,6 +3,7 @@
 import pytest
 
 from kinmem.language.sought import FollowUp
+from tests.tables import each
 
 FOLLOW_UPS = """
 And when does he start?
@@ -272,12 +273,12 @@ Esta semana há ioga?
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("text", FOLLOW_UPS)
+@each("text", FOLLOW_UPS)
 def test_a_follow_up_is_known(text: str) -> None:
     assert FollowUp(text).is_likely(80)
 
 
-@pytest.mark.parametrize("text", STAND_ALONE)
+@each("text", STAND_ALONE)
 def test_a_question_that_stands_alone_is_left_alone(text: str) -> None:
     assert not FollowUp(text).is_likely(80)
 

@@ -6,6 +6,7 @@ import pytest
 
 from kinmem.language.salience import PRIOR, Weight
 from kinmem.models import CATEGORIES
+from tests.tables import each
 
 
 def level(text: str, category: str) -> int:
@@ -13,7 +14,7 @@ def level(text: str, category: str) -> int:
     return math.ceil(Weight(text).importance(category) / 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "category", "expected"),
     [
         pytest.param("I'm tired.", "ephemeral", 1, id="small talk is low"),
@@ -78,10 +79,8 @@ def test_keywords_count_as_whole_words_only(text, same):
     assert Weight(text).importance("fact") == Weight(same).importance("fact")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "?", "never " * 5000, "Immer wichtig: kein Zucker, Allergie!"]
-)
-@pytest.mark.parametrize("category", CATEGORIES)
+@each("text", ["", "?", "never " * 5000, "Immer wichtig: kein Zucker, Allergie!"])
+@each("category", CATEGORIES)
 def test_it_stays_between_one_and_ten(text, category):
     assert 1 <= Weight(text).importance(category) <= 10
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kinmem.language import sentences
 from kinmem.language.pairs import unproved
 from tests.growth import assert_linear
+from tests.tables import each
 
 SOURCES = (
     "Anna lives in Lyon and works at Bosch.",
@@ -51,7 +52,7 @@ def test_what_says_the_same_is_proved(merged: str) -> None:
     assert unproved(merged, SOURCES, ()) == []
 
 
-@pytest.mark.parametrize(("old", "new"), FALLS.values(), ids=FALLS)
+@each(("old", "new"), FALLS.values(), ids=FALLS)
 def test_what_says_otherwise_is_refused_with_a_reason(old: str, new: str) -> None:
     whole = " ".join(SOURCES)
     assert old in whole
@@ -91,7 +92,7 @@ def test_what_belongs_to_one_never_goes_to_another(one: str, other: str, a: str,
     assert unproved(" ".join(swapped), [one, other], ())
 
 
-@pytest.mark.parametrize(
+@each(
     ("sources", "merged"),
     [
         (
@@ -150,7 +151,7 @@ def told(name: str) -> list[tuple[list[str], str]]:
     return [(sources.split(" | "), merged) for sources, merged in cases]
 
 
-@pytest.mark.parametrize(("sources", "merged"), told("false_merges.txt"))
+@each(("sources", "merged"), told("false_merges.txt"))
 def test_what_changes_drops_or_invents_a_fact_is_refused(sources: list[str], merged: str) -> None:
     assert unproved(merged, sources, ())
 
@@ -164,7 +165,7 @@ def test_all_but_four_of_what_a_good_model_writes_are_proved() -> None:
     assert len(refused) <= 4, refused
 
 
-@pytest.mark.parametrize(
+@each(
     ("sources", "merged"),
     [
         (["I like tea. I hate jam."], "I hate tea. I like jam."),
@@ -287,7 +288,7 @@ def attacks(whole: str, atoms: dict[str, list[str]], dice: random.Random) -> lis
     return [(done, text) for done, text in found if text != whole]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_every_dropped_altered_or_invented_atom_is_refused(seed: int) -> None:
     dice = random.Random(seed)
     statements, atoms = written(dice)
@@ -324,7 +325,7 @@ PIECES = ["{n} ", "Anna{n} ", "Anna ran {n} km. ", "not x{n}, ", "{n}/", "red x{
 PIECES += ["I love x{n}, hate y{n}. ", "over {n} "]
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@each("piece", PIECES)
 def test_no_text_takes_long(piece: str) -> None:
     text = "".join(piece.format(n=n) for n in range(3000))[:2400]
 

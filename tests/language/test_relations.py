@@ -17,6 +17,7 @@ from kinmem.language.relations import (
 )
 from kinmem.models import Relation
 from tests.growth import assert_linear
+from tests.tables import each
 
 CORPUS = Path(__file__).parent / "corpora" / "relations.txt"
 Said = frozenset[tuple[str, str, str]]
@@ -68,7 +69,7 @@ def test_what_is_found_is_right_and_most_is_found(held_back: bool) -> None:
     assert recall >= 0.9
 
 
-@pytest.mark.parametrize(("text", "said"), [case for case in cases() if not is_held_back(case[0])])
+@each(("text", "said"), [case for case in cases() if not is_held_back(case[0])])
 def test_each_line_of_the_open_half(text: str, said: Said) -> None:
     assert found(text) == said
 
@@ -105,7 +106,7 @@ def test_a_relation_is_stored_by_one_name_in_one_direction(
     assert stored_relation("Anna", relation, "Bosch", 0.8) == Relation(*stored, 0.8)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("Until 2026-03-05: Anna lives in Lyon. Since then: Anna lives in Rome.", ["Rome"]),
@@ -127,7 +128,7 @@ def test_what_other_peoples_sentences_have_taught(text: str, expected: list[str]
     assert [one.target for one in relations(text)] == expected
 
 
-@pytest.mark.parametrize("relation", sorted(RELATIONS))
+@each("relation", sorted(RELATIONS))
 def test_a_relation_read_from_the_other_end_is_itself_again(relation: str) -> None:
     one = stored_relation("Anna", relation, "Bosch", 1)
     assert one is not None
@@ -141,7 +142,7 @@ def test_no_relation_holds_between_one_and_itself_or_without_a_name() -> None:
     assert stored_relation("Anna", " - ", "Bosch", 1) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Anna " * 1600,
@@ -162,7 +163,7 @@ def test_no_text_takes_long(text: str) -> None:
     assert_linear(lambda length: relations(text[:length]), len(text))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("I moved to Ericsson", [("the user", "works_at", "Ericsson")]),

@@ -1,12 +1,11 @@
 """How people tell that something has changed, and what they then say it is."""
 
-import pytest
-
 from kinmem.language.change.vetoes import claim
 from tests.growth import assert_linear
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "statement"),
     [
         ("Actually, my birthday is 9 May", "My birthday is 9 May"),
@@ -26,7 +25,7 @@ def test_a_correction_is_the_statement_without_its_cue(text, statement):
     assert (said.text, said.corrects, said.ends) == (statement, True, False)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "was"),
     [
         ("I no longer drink coffee", "I drink coffee"),
@@ -50,7 +49,7 @@ def test_an_end_tells_what_was(text, was):
     assert (said.text, said.ends) == (was, True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "statement", "former"),
     [
         ("Not Ghent but Antwerp is home", "Antwerp is home", "Ghent"),
@@ -71,7 +70,7 @@ def test_what_was_before_may_be_named(text, statement, former):
     assert (said.text, said.instead_of) == (statement, former)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "The port is not 8080",
@@ -88,7 +87,7 @@ def test_what_corrects_nothing_stays_as_it_is(text):
     assert claim(text) == (text, False, False, "")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [part * 10_000 for part in ("not a ", "no longer ", "from a to ", "kein mehr ", "now, ")]
     + ["it is now, not " + "a" * 2_000 + "!", "von a zu " * 5_000, "our aa moved " * 5_000],

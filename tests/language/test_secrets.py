@@ -9,6 +9,7 @@ import pytest
 
 from kinmem.language.secrets.secrets import REMOVED, redact, secret_kinds, without_private
 from tests.growth import assert_linear
+from tests.tables import each
 
 CORPORA = Path(__file__).parent / "corpora"
 ALPHABETS = {
@@ -42,7 +43,7 @@ KEYS = [line for line in SECRETS if re.search(r"⟦[^⟧]*\{[^⟧]*\}", line)]
 ONLY_ASSIGNED = ("aws_secret", "export TOKEN", '"client_secret"', "secret_key")
 
 
-@pytest.mark.parametrize("line", SECRETS)
+@each("line", SECRETS)
 def test_a_secret_is_taken_out(line):
     text, secret = made_up(line)
 
@@ -53,7 +54,7 @@ def test_a_secret_is_taken_out(line):
     assert REMOVED in clean
 
 
-@pytest.mark.parametrize("line", SECRETS)
+@each("line", SECRETS)
 def test_taking_out_twice_changes_nothing(line):
     clean, _ = redact(made_up(line)[0])
 
@@ -67,13 +68,13 @@ def test_the_words_round_a_secret_stay():
     )
 
 
-@pytest.mark.parametrize("text", lines("no_secrets.txt"))
+@each("text", lines("no_secrets.txt"))
 def test_what_only_looks_like_one_stays(text):
     assert redact(text) == (text, 0)
     assert secret_kinds(text) == []
 
 
-@pytest.mark.parametrize("line", [line for line in KEYS if not line.startswith(ONLY_ASSIGNED)])
+@each("line", [line for line in KEYS if not line.startswith(ONLY_ASSIGNED)])
 def test_a_key_is_known_by_its_format(line):
     assert secret_kinds(made_up(line)[0])
 
@@ -103,7 +104,7 @@ def test_a_private_key_goes_whole_even_if_its_end_is_missing():
     assert secret_kinds(f"a\n{head}\nb3Blbn") == ["private key"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "left"),
     [
         pytest.param("a <private>b</private> c", "a  c", id="one"),
@@ -163,7 +164,7 @@ def test_a_long_output_is_read_in_a_moment():
     assert_linear(lambda lines: redact(line * lines), 12_000)
 
 
-@pytest.mark.parametrize(
+@each(
     "unit",
     ["a", "-", "ab1+/", "eyJ", "sk-", "password ", "password is ", "token=", "1 ", "://a:", "\n"]
     + [

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from kinmem.language import sentences
 from kinmem.service import Service
+from tests.tables import each
 
 WHOLE = {
     "en": [
@@ -78,12 +77,12 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.parametrize("text", [one for texts in WHOLE.values() for one in texts])
+@each("text", [one for texts in WHOLE.values() for one in texts])
 def test_no_sentence_is_cut_at_an_abbreviation_or_a_number(text: str) -> None:
     assert sentences(text) == [text]
 
 
-@pytest.mark.parametrize(("text", "count"), SEVERAL)
+@each(("text", "count"), SEVERAL)
 def test_sentences_are_still_told_apart(text: str, count: int) -> None:
     assert len(sentences(text)) == count
     assert "".join(sentences(text)) == text

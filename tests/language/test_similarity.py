@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kinmem.language.same.lexemes import content_hash, normalised
 from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
 from tests.growth import assert_linear
+from tests.tables import each
 
 LADDER = Ladder()
 
@@ -80,13 +81,13 @@ def test_what_says_more_is_never_refused_as_known(one, other):
     assert not contains(other, one)
 
 
-@pytest.mark.parametrize(("one", "other"), pairs(CONTRADICTIONS))
+@each(("one", "other"), pairs(CONTRADICTIONS))
 def test_what_cannot_both_be_so_contradicts(one, other):
     assert compare(one, other, 0.8, LADDER) is Kinship.CONTRADICTS
     assert compare(one, other, 0.5, LADDER) is Kinship.DIFFERENT
 
 
-@pytest.mark.parametrize(("one", "other"), pairs(BOTH_TRUE))
+@each(("one", "other"), pairs(BOTH_TRUE))
 def test_what_can_both_be_so_does_not_contradict(one, other):
     assert compare(one, other, 0.8, LADDER) is Kinship.DIFFERENT
 
@@ -126,7 +127,7 @@ def test_the_same_text_needs_no_vector():
     assert compare("Anna lives in Lyon.", "anna lives in Lyon", nan, LADDER) is Kinship.SAME_TEXT
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         pytest.param("  Anna\tlives\n in Lyon. ", "anna lives in lyon", id="space and stop"),
@@ -185,7 +186,7 @@ def test_what_contains_another_has_all_its_words(whole, part):
         assert compare(whole, part, 1.0, LADDER) in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
 
 
-@pytest.mark.parametrize("unit", ["a", "a+", "1 ", "-", "!", "a@", "/", "8 may ", "'", "我", "👍"])
+@each("unit", ["a", "a+", "1 ", "-", "!", "a@", "/", "8 may ", "'", "我", "👍"])
 def test_time_grows_with_the_length_only(unit):
     def compared(count: int) -> None:
         text = unit * count
@@ -194,7 +195,7 @@ def test_time_grows_with_the_length_only(unit):
     assert_linear(compared, 65_536 // len(unit))
 
 
-@pytest.mark.parametrize(
+@each(
     ("a", "b"),
     [
         pytest.param("The laser has 5 mW", "The laser has 5 MW", id="case of a unit"),

@@ -12,6 +12,7 @@ from kinmem.clock import age_in_words, parse_duration, parse_expiry, parse_time,
 from kinmem.language.time.calendar import MEANINGS
 from kinmem.language.time.phrases import LANGUAGES, grammar
 from kinmem.language.time.when import Dates, Interval
+from tests.tables import each
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEDNESDAY = datetime(2023, 6, 14, 15, 0, tzinfo=BERLIN)
@@ -198,7 +199,7 @@ def by_question(*tables: list[tuple[str, str]]) -> list[object]:
     return [pytest.param(*row, id=row[0]) for row in chain(*tables)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "expected"),
     by_question(ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, PORTUGUESE),
 )
@@ -370,7 +371,7 @@ NAMES_NO_TIME = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     "question",
     [
         pytest.param(question, id=f"{reason}: {question}")
@@ -415,7 +416,7 @@ AT_AN_EDGE = {
 }
 
 
-@pytest.mark.parametrize(("now", "phrase", "expected"), AT_AN_EDGE.values(), ids=list(AT_AN_EDGE))
+@each(("now", "phrase", "expected"), AT_AN_EDGE.values(), ids=list(AT_AN_EDGE))
 def test_at_an_edge_of_the_calendar(now, phrase, expected):
     moment = datetime.fromisoformat(now).replace(tzinfo=UTC)
 
@@ -437,7 +438,7 @@ def test_yesterday_is_a_whole_day_of_the_zone_when(now, hours):
     assert named[0].end.timestamp() - named[0].start.timestamp() == hours * 3600
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "phrase"),
     [
         ("What did I say LAST  Week, then?", "LAST  Week"),
@@ -519,7 +520,7 @@ def patterns() -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("pattern", patterns())
+@each("pattern", patterns())
 def test_no_pattern_repeats_without_bound(pattern):
     assert not set("*+{") & set(pattern)
 
@@ -558,7 +559,7 @@ def test_every_list_of_words_is_complete(language):
     assert len(language.table["parts"]) == 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "start", "end"),
     [
         ("2023", "2023-01-01T00:00:00+01:00", "2024-01-01T00:00:00+01:00"),
@@ -582,8 +583,8 @@ def test_a_date_that_utc_has_not_is_no_time():
         parse_time("0001-01-01", BERLIN)
 
 
-@pytest.mark.parametrize("end", [False, True])
-@pytest.mark.parametrize(
+@each("end", [False, True])
+@each(
     ("text", "expected"),
     [
         ("2023-05-08T13:56", "2023-05-08T13:56:00+02:00"),
@@ -599,7 +600,7 @@ def test_a_time_is_that_moment(text, expected, end):
     assert parse_time(text, BERLIN, end=end).isoformat() == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -646,7 +647,7 @@ def test_a_text_is_an_aware_time_or_a_value_error(text: str, zone: tzinfo, end: 
     assert moment.astimezone(UTC) == moment
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("90m", timedelta(minutes=90)),
@@ -669,7 +670,7 @@ def test_a_duration_is_read(text, expected):
     assert parse_duration(text) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -741,7 +742,7 @@ def test_nothing_expires_at(text, now):
         parse_expiry(text, now, BERLIN)
 
 
-@pytest.mark.parametrize(
+@each(
     ("ago", "expected"),
     [
         (timedelta(seconds=-5), "just now"),

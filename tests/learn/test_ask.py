@@ -20,6 +20,7 @@ from kinmem.models.draft import CONTEXT_BYTES, SUBJECT_BYTES
 from kinmem.models.turns import Message, Role
 from tests.llm.model_server import GOOD, ModelServer, changed
 from tests.scripted import ScriptedModel
+from tests.tables import each
 
 BERLIN = ZoneInfo("Europe/Berlin")
 SAID = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -131,7 +132,7 @@ def test_the_models_failure_is_the_callers() -> None:
         ask(ScriptedModel([ModelError("down")]), TURN, BEFORE, KNOWN, BERLIN)
 
 
-@pytest.mark.parametrize(
+@each(
     ("told", "name", "kept"),
     [
         pytest.param({"category": "Preference "}, "category", "preference", id="category, loosely"),

@@ -15,6 +15,7 @@ from kinmem.models import ConflictMode, Memory, State
 from kinmem.models.turns import Change
 from kinmem.service import Service
 from tests.recall.made import memory
+from tests.tables import each
 
 MARCH, MAY = datetime(2026, 3, 5, tzinfo=UTC), datetime(2026, 5, 8, tzinfo=UTC)
 SHORT, LONG = "Clara lives in Lyon.", "Clara lives in Lyon and works as a nurse."
@@ -184,8 +185,8 @@ def test_what_is_absorbed_is_found_as_what_says_the_same() -> None:
     assert (change.id, change.version) == ("2", 3)
 
 
-@pytest.mark.parametrize("error", [VersionConflict("1", 2, 3), MemoryNotFound("1")])
-@pytest.mark.parametrize("failures", [0, 1, 2, 3])
+@each("error", [VersionConflict("1", 2, 3), MemoryNotFound("1")])
+@each("failures", [0, 1, 2, 3])
 def test_it_is_decided_anew_twice_where_somebody_changed_it_meanwhile(
     error: Exception, failures: int
 ) -> None:

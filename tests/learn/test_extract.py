@@ -10,6 +10,7 @@ from kinmem.learn.extract import extract
 from kinmem.models import Entity, Note
 from kinmem.models.turns import Message
 from tests.growth import assert_linear
+from tests.tables import each
 
 MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -179,7 +180,7 @@ def test_a_long_document_is_not_what_its_sender_says():
     assert learned(f"I study history in Graz.\n{pasted}")[0].content == "I study history in Graz."
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "date"),
     [
         ("I saw Tom yesterday.", "2023-05-07"),
@@ -337,7 +338,7 @@ def test_a_turn_may_have_several_messages_of_people():
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("unit", "longest"),
     [
         ("I ", 50_000),

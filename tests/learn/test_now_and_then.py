@@ -11,6 +11,7 @@ from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Filters, State
 from kinmem.service import Service
 from tests.sweeps import WHOLE, sample
+from tests.tables import each
 
 
 @pytest.fixture
@@ -161,7 +162,7 @@ def test_a_statement_may_end_by_itself(service, clock):
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "end"),
     [
         ("Until June I live in Porto", "2026-07-01"),
@@ -192,7 +193,7 @@ def test_until_names_the_end_of_what_is_so(statement, end):
     assert (found and found.date().isoformat()) == end
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "stretch"),
     [
         ("Where did I live in March?", "2026-03-01/2026-04-01"),

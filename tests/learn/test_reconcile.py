@@ -21,6 +21,7 @@ from kinmem.llm.base import Relation
 from kinmem.llm.naming import Naming
 from kinmem.llm.relating import Change, Judged
 from kinmem.models import Memory, State
+from tests.tables import each
 
 LADDER = Ladder(duplicate=0.9, near=0.85)
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -52,7 +53,7 @@ def named(verdict):
 LYON, ROME = memory("Anna lives in Lyon"), memory("Anna lives in Rome", 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "new", "cosine", "expected"),
     [
         pytest.param("Anna lives in Lyon", "anna lives in Lyon.", 1.0, "Skip", id="the same text"),
@@ -117,7 +118,7 @@ def test_texts_decide_what_becomes_of_a_statement(known, new, cosine, expected):
     assert named(verdict(memory(known), memory(new, 2), cosine)) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "new", "expected"),
     [
         pytest.param({"subject": "Ben"}, {"subject": "ben"}, "Skip", id="same subject"),
@@ -143,7 +144,7 @@ def test_the_same_text_is_known_only_of_the_same_occasion(known, new, expected):
     assert named(verdict(memory(text, **known), memory(text, 2, **new), 1.0)) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "new", "expected"),
     [
         pytest.param({"pinned": True}, {}, "Flag", id="pinned"),
@@ -184,7 +185,7 @@ def test_what_two_people_say_of_themselves_does_not_clash():
     assert verdict(mine, hers) == Keep()
 
 
-@pytest.mark.parametrize(
+@each(
     ("mode", "late", "expected"),
     [
         ("temporal", False, Replace),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kinmem.models import CATEGORIES, Living
 from kinmem.models.retention import CURVES, Fading, fading, retention
+from tests.tables import each
 
 ROUNDING = 1e-12
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -71,7 +72,7 @@ def test_keyoku_remembers_an_identity_after_200_days_and_10_uses():
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("category", "stale", "archived", "gone"),
     [
         ("identity", 439, 840, 1681),

@@ -8,6 +8,7 @@ import pytest
 from kinmem.errors import ModelError
 from kinmem.llm.naming import TAGS, Naming, entities, names_in, words_of
 from kinmem.models import Entity
+from tests.tables import each
 
 
 def pieces_of(*parts: str) -> tuple[str, list[tuple[int, int]]]:
@@ -41,7 +42,7 @@ def test_pieces_belong_to_words() -> None:
     assert [text[start:end] for start, end in words] == ["ask", "greta", "'", "s", "我", "住", "在"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("parts", "tags", "expected"),
     [
         pytest.param(

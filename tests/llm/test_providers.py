@@ -19,6 +19,7 @@ from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
 from tests.llm.model_server import ModelServer
 from tests.llm.provider_shapes import Rows, ShapedProvider
+from tests.tables import each
 
 pytestmark = [pytest.mark.usefixtures("litellm_imported", "no_keys"), *TYPES_BUILT]
 
@@ -411,7 +412,7 @@ def test_a_provider_that_only_litellm_knows_does_not_get_openais_key(
         assert server.bodies == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "id", "model"),
     [
         ("text-embedding-3-small", "openai", "text-embedding-3-small"),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from kinmem.errors import ModelError
 from kinmem.llm.reply import Unfit, fitted, fitting, schema_of
 from tests.scripted import ScriptedModel
+from tests.tables import each
 
 
 class Drink(BaseModel):
@@ -28,7 +29,7 @@ class Loose(BaseModel):
 TEA = '{"name": "tea", "cups": 2}'
 
 
-@pytest.mark.parametrize(
+@each(
     "reply",
     [
         pytest.param(TEA, id="alone"),
@@ -72,7 +73,7 @@ def test_a_string_stays_as_it_is(name: str) -> None:
     assert fitted(reply.replace("\\n", "\n"), Drink).name == name
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "read"),
     [
         pytest.param(r"When does Tom start \ud800?", "When does Tom start \ufffd?", id="surrogate"),
@@ -96,7 +97,7 @@ def test_what_a_model_writes_is_cleaned_as_what_users_write_is(
     assert fitted(f'{{"items": ["{written}"]}}', Loose).items == [found.name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "fault"),
     [
         ("", "no complete JSON"),
@@ -134,7 +135,7 @@ class Round(BaseModel):
 ONE = '{"name": "tea", "cups": 2}'
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "count"),
     [
         pytest.param(f"[{ONE}]", 1, id="the list alone"),

@@ -21,6 +21,7 @@ from kinmem.llm.litellm_client import scrubbed
 from kinmem.llm.litellm_models import LitellmEmbedder, Manner
 from tests.llm.conftest import KEY, connecting
 from tests.llm.fault_provider import LEAKED, WIDTH, FaultProvider, vector_of
+from tests.tables import each
 
 MODEL = "openai/text-embedding-3-small"
 SHORT = 1.0
@@ -340,7 +341,7 @@ def _certificate(folder: Path) -> Path:
     return both
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "told"),
     [
         ("Incorrect API key provided: sk-abc***xyz. See", "Incorrect API key provided: [key] See"),

@@ -33,6 +33,7 @@ from kinmem.service import Service
 from kinmem.wiring.open_home import NoEmbedder
 from tests.conftest import MovableClock
 from tests.sweeps import WHOLE, sample
+from tests.tables import each
 
 Open = Callable[..., Service]
 ASKED = Path(__file__).parents[1] / "corpora" / "asked.jsonl"
@@ -368,7 +369,7 @@ def test_the_command_line_shows_weak_hits_as_such(service: Service) -> None:
     assert "%" in shown.get()
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "text", "holds"),
     [
         pytest.param("How many hens are there?", "We keep hens.", False, id="no number"),

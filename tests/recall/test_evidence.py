@@ -22,6 +22,7 @@ from kinmem.recall.confidence import (
 from kinmem.recall.question import Question, understand
 from kinmem.settings import RecallSettings
 from tests.recall.made import NOW, candidate, found, hit, scored
+from tests.tables import each
 
 SETTINGS = RecallSettings(abstain_below=0.2)
 SCALE = (0.1, 0.6)
@@ -113,7 +114,7 @@ def test_what_only_the_context_says_stands_around_it() -> None:
     assert told_by(candidate("1", "He is afraid of it."), "vacuum").around == 0.0
 
 
-@pytest.mark.parametrize(
+@each(
     ("question", "text", "share"),
     [
         pytest.param("beagles", "One beagle", 1.0, id="plural"),

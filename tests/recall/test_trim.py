@@ -3,6 +3,7 @@ import pytest
 from kinmem.models import Candidate, Reasons, Scored
 from kinmem.recall.trim import trim
 from kinmem.settings import RecallSettings
+from tests.tables import each
 
 
 def scored(*scores):
@@ -10,7 +11,7 @@ def scored(*scores):
     return [Scored(blank._replace(id=str(n)), score, Reasons()) for n, score in enumerate(scores)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("scores", "kept"),
     [
         pytest.param([], 0, id="nothing found"),

@@ -9,6 +9,7 @@ import pytest
 
 import kinmem
 from kinmem.store.sqlite.driver import spoken
+from tests.tables import each
 
 SHARED = sorted((Path(kinmem.__file__).parent / "store" / "sql").glob("*.py"))
 SQL = re.compile(r"\b(SELECT|INSERT|UPDATE|DELETE|WHERE|FROM|JOIN|ORDER BY|AND|OR|LIMIT)\b")
@@ -46,7 +47,7 @@ def _part(value: ast.expr) -> str:
     return str(value.value) if isinstance(value, ast.Constant) else "x"
 
 
-@pytest.mark.parametrize("path", SHARED, ids=lambda path: path.name)
+@each("path", SHARED, ids=lambda path: path.name)
 def test_no_shared_statement_uses_what_only_sqlite_has(path: Path) -> None:
     foreign = [
         (word.group(), text) for text in statements(path) for word in ONLY_SQLITE.finditer(text)

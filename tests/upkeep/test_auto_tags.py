@@ -7,6 +7,7 @@ import pytest
 
 from kinmem.models import Memory
 from kinmem.upkeep.entities_and_tags import MOST, auto_tags, subjects, topics
+from tests.tables import each
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 SEED = "This document outlines the quarterly budget analysis for engineering and product teams..."
@@ -51,7 +52,7 @@ def test_the_seeds_file_gives_source_and_extension_first_then_the_name() -> None
     assert topics(found) == {"budget", "analysis", "document", "quarterly"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "fields", "expected"),
     [
         pytest.param("Clara sings.", {"source": "chat"}, ("chat", "clara", "sings"), id="source"),
@@ -100,7 +101,7 @@ def test_tags(content: str, fields: dict[str, Any], expected: tuple[str, ...]) -
     assert tags(content, **fields) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "expected"),
     [
         pytest.param(

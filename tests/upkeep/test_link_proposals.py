@@ -8,6 +8,7 @@ from kinmem.errors import InvalidInput
 from kinmem.models.record import INVERSE, RELATIONS, LinkChange, linked
 from kinmem.upkeep.link import Evidence, Scale, cited, confidence, proposed, weight
 from kinmem.validation import checked_links
+from tests.tables import each
 
 SCALE = Scale.calibrated(noise=0.2, near=0.85)
 
@@ -34,7 +35,7 @@ def test_weight_and_confidence(
     assert confidence(tags, entities, cosine) == pytest.approx(sure)
 
 
-@pytest.mark.parametrize(
+@each(
     ("found", "relation"),
     [
         pytest.param(Evidence(), None, id="nothing"),
@@ -76,7 +77,7 @@ def test_a_link_keeps_what_speaks_for_it() -> None:
     }
 
 
-@pytest.mark.parametrize("relation", RELATIONS)
+@each("relation", RELATIONS)
 def test_a_link_reads_right_from_both_ends(relation: str) -> None:
     link = linked("m2", "m1", relation)
 
@@ -100,7 +101,7 @@ def test_links_as_callers_name_them(values: Any, told: list[LinkChange]) -> None
     assert checked_links(values, "m1") == told
 
 
-@pytest.mark.parametrize(
+@each(
     "values",
     [
         "m2",

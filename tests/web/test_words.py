@@ -26,6 +26,7 @@ from kinmem.models import CATEGORIES, Issue, State
 from kinmem.settings import knobs
 from kinmem.web.render import LANGUAGES, chosen, language
 from kinmem.web.views import VIEWS
+from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "kinmem" / "web"
@@ -164,7 +165,7 @@ def test_a_german_page_says_details_in_german() -> None:
         assert german.setting(knob.variable, "") != "", knob.variable
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@each("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_what_an_error_names_is_in_its_text(error: KinmemError) -> None:
     text = language("de").words[f"wrong.{type(error).__name__}"]
     assert fields(text) <= error.details.keys()
