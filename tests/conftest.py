@@ -187,6 +187,39 @@ def judge_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def no_self_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The doctor starts no server to talk to, where that is not what is looked at: half of its
+    time. tests/cli/test_doctor.py shows that it does."""
+    monkeypatch.setattr("kinmem.cli.doctor.self_test", lambda: iter(()))
+
+
+@pytest.fixture
+def quick_age(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Encrypted backups are in the format of age, but by a key for each passphrase instead of
+    scrypt, which takes .9 s each time. tests/backup/test_backup.py has the passphrase itself."""
+    import pyrage
+    from pyrage import x25519
+
+    class Quick:
+        DecryptError = pyrage.DecryptError
+
+        def __init__(self) -> None:
+            self._keys: dict[str, x25519.Identity] = {}
+
+        def _key(self, passphrase: str) -> "x25519.Identity":
+            return self._keys.setdefault(passphrase, x25519.Identity.generate())
+
+        def encrypt(self, plain: bytes, passphrase: str) -> bytes:
+            return bytes(pyrage.encrypt(plain, [self._key(passphrase).to_public()]))
+
+        def decrypt(self, file: bytes, passphrase: str) -> bytes:
+            return bytes(pyrage.decrypt(file, [self._key(passphrase)]))
+
+    quick = Quick()
+    monkeypatch.setattr("kinmem.backup.archive._age", lambda: quick)
+
+
+@pytest.fixture
 def service_of(home: Path, clock: MovableClock) -> Iterator[Callable[..., Service]]:
     """Opens the memory of a Kin, with settings by variable; all share one home and one model.
 

@@ -600,6 +600,7 @@ def test_a_file_from_before_is_indexed_bit_by_bit(
     assert [one.share for one in service.stats().turns] == [1.0]
 
 
+@pytest.mark.usefixtures("no_self_test")
 def test_doctor_and_stats_count_what_is_indexed(service: Service, home: Path) -> None:
     chatted(service)
     assert service.settle()

@@ -105,6 +105,7 @@ def test_what_another_kin_has_in_a_backup_stays(
     assert any("shared.db" in name for name in holding(home, "Ben likes marzipan"))
 
 
+@pytest.mark.usefixtures("quick_age")
 def test_backups_that_cannot_be_reached_are_named(home: Path, ana: Service, tmp_path: Path) -> None:
     id = stored(ana, SECRET)
     elsewhere = backups_of(home).make(folder=tmp_path / "disk").path

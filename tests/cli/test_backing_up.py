@@ -110,6 +110,7 @@ def test_a_dry_run_shows_no_secrets(
         assert "The key of the server is" in out and key[:12] not in out
 
 
+@pytest.mark.usefixtures("quick_age")
 def test_an_encrypted_backup_elsewhere_is_restored_with_its_passphrase(
     kinmem: Kinmem, memorized: Memorized, tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ def test_a_sound_memory_passes_every_check(kinmem: Kinmem, memorized: Memorized)
     assert "found by meaning" in ran.json["checks"][-1]["told"]
 
 
+@pytest.mark.usefixtures("no_self_test")
 def test_what_is_wrong_comes_with_its_remedy(
     kinmem: Kinmem, memorized: Memorized, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -35,7 +36,6 @@ def test_what_is_wrong_comes_with_its_remedy(
     memorized("Bob is allergic to peanuts")
     (home / "shared.db").chmod(0o644)
     monkeypatch.setenv("MEMORY_RRF_K", "10")
-    monkeypatch.setattr("kinmem.cli.doctor.self_test", lambda: iter(()))  # it starts a server
 
     ran = kinmem("doctor", "--strict")
 
@@ -59,6 +59,7 @@ def test_a_setting_that_cannot_be_read_ends_the_examination(
     assert "KINMEM_PORT" in ran.json["checks"][-1]["told"]
 
 
+@pytest.mark.usefixtures("no_self_test")
 def test_a_key_that_is_missing_is_named(kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COHERE_API_KEY", raising=False)
     monkeypatch.delenv("CO_API_KEY", raising=False)
@@ -83,6 +84,7 @@ def test_it_says_whether_the_judge_is_there(
     assert judge.told.startswith(told)
 
 
+@pytest.mark.usefixtures("no_self_test")
 def test_tokens_that_cannot_be_read_are_a_finding_about_access(
     kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,7 +92,6 @@ def test_tokens_that_cannot_be_read_are_a_finding_about_access(
         raise ConfigError("tokens are in the database, which does not answer")
 
     monkeypatch.setattr(doctor, "tokens_of", away)
-    monkeypatch.setattr(doctor, "self_test", lambda: iter(()))  # it starts a server
 
     ran = kinmem("doctor", "--json")
 

@@ -266,10 +266,8 @@ def test_a_step_that_failed_is_named_with_its_reason(service_of: Open, clock: Mo
     assert "the disk is full" in found(service)["tags"].told
 
 
-def test_the_doctor_looks_at_them(
-    kinmem: Kinmem, service_of: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kinmem.cli.doctor.self_test", lambda: iter(()))  # it starts a server
+@pytest.mark.usefixtures("no_self_test")
+def test_the_doctor_looks_at_them(kinmem: Kinmem, service_of: Open) -> None:
     service = service_of("default", resident=False)
     filled(service)
     service.sleep()

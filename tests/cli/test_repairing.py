@@ -44,16 +44,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def damaged(whole: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home that the commands use; the tests damage it.
-
-    The doctor starts no server for its self-test: what it finds is the damage.
-    """
+def damaged(whole: Path, home: Path, no_self_test: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home that the commands use; the tests damage it."""
     shutil.rmtree(home, ignore_errors=True)
     shutil.copytree(whole, home)
     monkeypatch.setenv("KINMEM_KIN", "ana")
     monkeypatch.setenv("KINMEM_JUDGE", "off")
-    monkeypatch.setattr("kinmem.cli.doctor.self_test", lambda: iter(()))
     return home
 
 

@@ -132,6 +132,7 @@ def test_vectors_that_still_answer_are_not_dropped(
     assert (known["name"], known["done"]) == (before, 1)
 
 
+@pytest.mark.usefixtures("no_self_test")
 def test_an_empty_memory_needs_no_vectors(kinmem: Kinmem) -> None:
     kinmem("stats", "--kin", "ana")
 
@@ -140,6 +141,7 @@ def test_an_empty_memory_needs_no_vectors(kinmem: Kinmem) -> None:
     assert [one["status"] for one in checks if one["name"] == "vectors"] == ["ok"]
 
 
+@pytest.mark.usefixtures("no_self_test")
 def test_doctor_tells_which_vectors_are_needed_no_more(
     kinmem: Kinmem, memorized: Memorized, home: Path
 ) -> None:

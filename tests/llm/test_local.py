@@ -418,11 +418,19 @@ def test_without_the_extra_the_message_names_it(monkeypatch: pytest.MonkeyPatch)
         LocalEmbedder("local").embed(["tea"])
 
 
+DOCTOR = """
+import sys
+from kinmem.cli import doctor, main
+doctor.self_test = lambda: iter(())  # it starts a server, which tests/cli/test_doctor.py shows
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def doctor(home: Path, hub: Path, *words: str, **settings: str) -> tuple[int, Any, str]:
     """In a process of its own, with a hub that refuses connections."""
     told = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(hub), "KINMEM_HOME": str(home)}
     ran = subprocess.run(
-        [sys.executable, "-m", "kinmem", "doctor", "--json", *words],
+        [sys.executable, "-c", DOCTOR, "doctor", "--json", *words],
         env={**os.environ, **told, **settings},
         capture_output=True,
         text=True,

@@ -33,9 +33,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+COPIED = frozenset({"TestCopyInMemory", "TestSqliteSessions", "TestSqliteBatches"})
+"""What asks the rest of the contract, or all of it again, of files that TestSqliteStore has seen
+made."""
+
+
 @pytest.fixture(autouse=True)
-def _made_each_time(files_made_each_time: None) -> None:
+def _made_each_time(request: pytest.FixtureRequest) -> None:
     """How files are made is tested here."""
+    if request.cls is None or request.cls.__name__ not in COPIED:
+        request.getfixturevalue("files_made_each_time")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.store.contract import added, listed
 from tests.sweeps import WHOLE
 from tests.test_stdio import Process, start
 
-pytestmark = pytest.mark.usefixtures("judge_off")
+pytestmark = pytest.mark.usefixtures("judge_off", "no_self_test")
 
 __all__ = ["start"]
 
