@@ -25,7 +25,7 @@ class Part:
 
     name: str
     formula: Mapping[str, float] = field(default_factory=dict)
-    """See kinmem.recall.fuse.Formula."""
+    """See kinmem.recall.profiles.Formula."""
     variables: Mapping[str, object] = field(default_factory=dict)
     """Settings."""
 

@@ -13,8 +13,8 @@ from benchmarks.scoring import ndcg_at, recall_at
 from kinmem.clock import utc_now
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import Answer, Filters
-from kinmem.recall.fuse import PROFILES, Profile
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.profiles import PROFILES, Profile
 from kinmem.recall.question import Recent, Request
 from kinmem.service import Service
 from kinmem.settings import Settings, load

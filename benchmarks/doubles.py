@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinmem.llm.base import Calibration, Purpose, Window
+from kinmem.language import Window
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.models import Vector, Vectors
 
 

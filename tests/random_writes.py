@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from kinmem.errors import InvalidInput, KinmemError, MemoryNotFound
-from kinmem.llm.base import Calibration, Purpose, Window, pieces
+from kinmem.language import Window, pieces
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.models import Memory, Vectors
 from kinmem.service import Service
 from kinmem.settings import load

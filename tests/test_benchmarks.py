@@ -16,7 +16,7 @@ from benchmarks.retrieval import BASELINES, KINMEM, MEASURES, Result, asked, mea
 from benchmarks.scoring import ndcg_at, recall_at, reciprocal_rank
 from benchmarks.stages import PLACES
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.recall.fuse import Formula
+from kinmem.recall.profiles import Formula
 from tests.tables import each
 
 

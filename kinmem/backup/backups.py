@@ -40,7 +40,7 @@ from kinmem.backup.archive import (
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, KinmemError, StoreError
 from kinmem.settings.memory_settings import BackupSettings
-from kinmem.store.records import HomeFiles
+from kinmem.store.base import HomeFiles
 
 logger = logging.getLogger(__name__)
 

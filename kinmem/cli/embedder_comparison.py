@@ -22,8 +22,8 @@ from kinmem.errors import InvalidInput
 from kinmem.language import sentences
 from kinmem.llm.base import Embedder, chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, Progress
-from kinmem.recall.fuse import PROFILES, Formula, Profile
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.profiles import PROFILES, Formula, Profile
 from kinmem.recall.question import Request
 from kinmem.settings import RecallSettings, Settings
 from kinmem.store.base import Store

@@ -19,7 +19,7 @@ from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import SocketServer, serve_local
 from kinmem.http.workers import attend
 from kinmem.models.places import at_hand
-from kinmem.recall.fuse import reads
+from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 from kinmem.settings.process import log_to_stderr, share_arenas
 from kinmem.settings.trust import warnings

@@ -18,7 +18,7 @@ from kinmem.cli.terminal import one_line
 from kinmem.clock import moment
 from kinmem.http.tokens import Token
 from kinmem.models.turns import Message, Run, Session
-from kinmem.recall.fuse import reads
+from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, knobs, unread
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from functools import reduce
 from operator import or_
 
 from kinmem.documents.document import Block, Document, blocks
-from kinmem.language import may_be_orders, order_hints, order_in
-from kinmem.llm.base import Embedder, Window, before_letter
+from kinmem.language import Window, before_letter, may_be_orders, order_hints, order_in
+from kinmem.llm.base import Embedder
 from kinmem.models import Chunks, Memory, Passage, Progress
 
 SIZE = 1200

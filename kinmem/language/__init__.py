@@ -14,7 +14,8 @@
 - orders: `order_in` a text to a model; `order_hints` and `may_be_orders`, the same at less cost
 - secrets: `redact`, `secret_kinds`; `without_private`
 - answers: the `answer_test` of a question. follow_up: a question as a `FollowUp`
-- summary: `summary`, `keywords`; the `sentences` of any text
+- summary: `summary`, `keywords`
+- cutting: the `sentences` of any text; the `pieces` of it that fit a `Window`; `before_letter`
 
 Exact things are code and the data files of lexicon/, one for each language; judgements are those of
 the judge (llm/builtin.py). Nothing is loaded before it is asked for: a hook needs few of these, and
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from kinmem.language.same.lexemes import content_hash, normalised
     from kinmem.language.same.similarity import Kinship, Ladder, atoms
     from kinmem.language.secrets.secrets import redact, secret_kinds, without_private
-    from kinmem.language.sentence_borders import sentences
+    from kinmem.language.sentence_borders import Window, before_letter, pieces, sentences
     from kinmem.language.sought import FollowUp, answer_test
     from kinmem.language.talk.prose import Prose, Wording
     from kinmem.language.talk.statements import (
@@ -67,7 +68,7 @@ _MODULES = {
     "same.echo": "Echoes",
     "orders": "may_be_orders order_hints order_in",
     "secrets.secrets": "redact secret_kinds without_private",
-    "sentence_borders": "sentences",
+    "sentence_borders": "Window before_letter pieces sentences",
     "sought": "FollowUp answer_test",
 }
 """Where each name is defined."""

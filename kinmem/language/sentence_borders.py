@@ -1,4 +1,4 @@
-"""Sentence boundaries: where a text can be split into sentences.
+"""Where a text can be split: into sentences, and into parts that a model reads whole.
 
 A sentence ends at its mark or at the end of a line; at a full stop only if nothing suggests an
 abbreviation, an initial, an ordinal or a version.
@@ -6,7 +6,9 @@ abbreviation, an initial, an ordinal or a version.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from kinmem.language.lexicon import PRONOUNS, word_class
 from kinmem.text import STOP_WORDS, language_of, late
@@ -168,3 +170,111 @@ def _language(word: re.Match[str]) -> str:
 def _is_capitalised(text: str) -> bool:
     """Return whether the writer begins sentences with capitals."""
     return next((letter.isupper() for letter in text if letter.isalpha()), False)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a model reads at once: characters as the caller limits them, tokens as the model counts
+    them."""
+
+    characters: int
+    tokens: int
+    count: Callable[[str], int]
+    overlap: int = 0
+    """Characters of the previous part that a part may repeat, in whole sentences."""
+
+    def holds(self, text: str) -> bool:
+        return len(text) <= self.characters and self.count(text) <= self.tokens
+
+
+WORD_AND_SPACE = late(r"\S+\s*|\s+")
+# A long run without a space is an address, code, or a script that has no spaces.
+PUNCTUATED = late(r"(?<=[!-/:-@\[-`{-~、，；：])")
+ZERO_WIDTH_JOINER = "\u200d"
+LOOK_BACK = 8
+
+
+def pieces(text: str, window: Window) -> list[str]:
+    """Cut a text into consecutive parts that fit the window. Only white space between parts is
+    lost.
+
+    A text that fits is returned as it is. A part begins with the last sentence of the previous part
+    if that sentence is within the window's overlap and leaves room for what follows. Cuts fall
+    between sentences; in a sentence that is too long, between words; and in a word that is too
+    long, between letters.
+    """
+    if window.holds(text):
+        return [text]
+    return [part.strip() for part in _cut(text, window, SPLITS) if not part.isspace()]
+
+
+def _words(text: str) -> list[str]:
+    return WORD_AND_SPACE.findall(text)
+
+
+def _punctuated(text: str) -> list[str]:
+    return [part for part in PUNCTUATED.split(text) if part]
+
+
+SPLITS: tuple[Callable[[str], list[str]], ...] = (sentences, _words, _punctuated)
+
+
+def _cut(text: str, window: Window, splits: tuple[Callable[[str], list[str]], ...]) -> list[str]:
+    """Try each way to split on what the previous way left too long; letters come last."""
+    if window.holds(text):
+        return [text]
+    if not splits:
+        return _prefixes(text, window)
+    split, *finer = splits
+    groups = _grouped(split(text), window, window.overlap if split is sentences else 0)
+    return [part for group in groups for part in _cut(group, window, tuple(finer))]
+
+
+def _grouped(parts: list[str], window: Window, overlap: int) -> list[str]:
+    """Join neighbours while the sum of their counts fits. A part that does not fit stays alone.
+
+    The count of a joined text may differ from the sum, so callers have to count it again.
+    """
+    groups: list[list[str]] = []
+    characters = tokens = 0
+    last, last_count = "", 0
+    for part in parts:
+        count = window.count(part)
+        characters += len(part)
+        tokens += count
+        if not groups or characters > window.characters or tokens > window.tokens:
+            repeats = groups and len(groups[-1]) > 1 and len(last) <= overlap
+            fits = len(last + part) <= window.characters and last_count + count <= window.tokens
+            groups.append([last] if repeats and fits else [])
+            characters = sum(map(len, groups[-1])) + len(part)
+            tokens = count + (last_count if groups[-1] else 0)
+        groups[-1].append(part)
+        last, last_count = part, count
+    return ["".join(group) for group in groups]
+
+
+def _prefixes(text: str, window: Window) -> list[str]:
+    """Cut off as many letters as the window holds, repeatedly, keeping accents with their
+    letters."""
+    parts = []
+    while text:
+        lengths = range(1, min(len(text), window.characters) + 1)
+        fitting = bisect_right(lengths, window.tokens, key=lambda n: window.count(text[:n]))
+        end = before_letter(text, max(1, fitting))
+        parts.append(text[:end])
+        text = text[end:]
+    return parts
+
+
+def before_letter(text: str, end: int) -> int:
+    """Return the last position up to `end`, at most a few letters back, that separates no accent or
+    joiner from its letter."""
+    candidates = range(end, max(0, end - LOOK_BACK), -1)
+    return next((n for n in candidates if not _is_joined(text, n)), end)
+
+
+def _is_joined(text: str, place: int) -> bool:
+    if place >= len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    return ZERO_WIDTH_JOINER in (before, after) or unicodedata.category(after).startswith("M")

@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import NEAR, NOISE, Answering, Calibration, Purpose, Relation, Window, pieces
+from kinmem.language import Window, pieces
+from kinmem.llm.base import NEAR, NOISE, Answering, Calibration, Purpose, Relation
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.model_files import Files, session_of
 from kinmem.llm.naming import SURE, Found, entities, names_in

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from kinmem.errors import ModelError, Unusable
-from kinmem.llm.base import Calibration, Purpose, Shape, Window, pieces
+from kinmem.language import Window, pieces
+from kinmem.llm.base import Calibration, Purpose, Shape
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_client import LitellmClient
 from kinmem.llm.reply import Unfit, fitted, schema_of

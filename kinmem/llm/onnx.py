@@ -19,7 +19,8 @@ from weakref import finalize
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Calibration, Purpose, Window, pieces
+from kinmem.language import Window, pieces
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.model_files import (
     PREFIX,

@@ -43,7 +43,7 @@ Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
 Tier = Literal["hot", "warm", "archive"]
 # The forgetting curves. models/retention.py has their formulas.
 Curve = Literal["kin", "keyoku", "kore", "kinbot", "kybernesis"]
-# The ranking profiles by the names that settings and recall's `mode` use; see recall/fuse.py.
+# The ranking profiles by the names that settings and recall's `mode` use; see recall/profiles.py.
 Mode = Literal[
     "relevance", "kinbot", "kore", "recent", "important", "historical", "comprehensive", "balanced"
 ]

@@ -33,7 +33,8 @@ from kinmem.models import (
 from kinmem.models.turns import Message
 from kinmem.recall.confidence import QUESTION_MARKS, SHARE_IF_WEAK, judge
 from kinmem.recall.excerpt import excerpted, passage
-from kinmem.recall.fuse import Profile, fuse, lift
+from kinmem.recall.fuse import fuse, lift
+from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, within
 from kinmem.recall.search import Meaning, asked_of, scaled
 from kinmem.recall.trim import trim

@@ -19,7 +19,8 @@ from kinmem.llm.base import ChatModel, ChatModels
 from kinmem.llm.deadline import Attempts, Deadline, awaited, started
 from kinmem.llm.prompts import render, today
 from kinmem.models import Reasons, Scored
-from kinmem.recall.fuse import Formula, fuse
+from kinmem.recall.fuse import fuse
+from kinmem.recall.profiles import Formula
 from kinmem.recall.question import KNOWN_SUBJECTS
 from kinmem.recall.search import Inquiry, Wording, search_beside
 from kinmem.settings import RecallSettings

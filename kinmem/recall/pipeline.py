@@ -19,7 +19,8 @@ from kinmem.recall.conversation import Conversation, Sought
 from kinmem.recall.excerpt import hits_of, shown
 from kinmem.recall.expand import Expansion
 from kinmem.recall.fallback import fall_back, knows_something
-from kinmem.recall.fuse import PROFILES, Profile, fuse, lift
+from kinmem.recall.fuse import fuse, lift
+from kinmem.recall.profiles import PROFILES, Profile
 from kinmem.recall.question import (
     Question,
     Recent,

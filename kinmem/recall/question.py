@@ -16,7 +16,7 @@ from kinmem.llm.deadline import Attempts
 from kinmem.llm.prompts import render, today
 from kinmem.models import ROLES, Filters
 from kinmem.models.turns import Message
-from kinmem.recall.fuse import Formula
+from kinmem.recall.profiles import Formula
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.text import STOP_WORDS, UNSPACED, content_words, folded, in_first_person, late, words

@@ -15,7 +15,7 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import NEAR, NOISE, Embedder
 from kinmem.llm.deadline import Deadline
 from kinmem.models import Asked, Candidate, Filters, Found, Vector
-from kinmem.recall.fuse import Profile
+from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, understand, within
 from kinmem.recall.rerank import Judging
 from kinmem.recall.weigh import looked_for

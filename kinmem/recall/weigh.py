@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from kinmem.language import Weight
 from kinmem.models import Aside, Candidate, Found, Reasons, Scored, Vector
 from kinmem.models.retention import Fading, retention, temporal_decay
-from kinmem.recall.fuse import Formula, Profile, Weighing
 from kinmem.recall.fuse import meaning as nearness
+from kinmem.recall.profiles import Formula, Profile, Weighing
 from kinmem.settings import RecallSettings
 from kinmem.text import folded, words
 

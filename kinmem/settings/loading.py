@@ -5,14 +5,13 @@ default. The file is $KINMEM_HOME/config.toml; its keys are the names of the var
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from kinmem.errors import ConfigError, InvalidInput
-from kinmem.settings.declare import Knob, knobs_of
 from kinmem.settings.memory_settings import (
     BackupSettings,
     CompactSettings,
@@ -32,6 +31,21 @@ from kinmem.settings.server_settings import (
 from kinmem.settings.trust import refuse_others
 
 HOME_VARIABLE, DEFAULT_HOME = "KINMEM_HOME", "~/.kinmem"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One declared setting, for tables and checks."""
+
+    section: str
+    name: str
+    kind: Any
+    """The type of its value."""
+    default: Any
+    variable: str
+    description: str
+    check: Callable[[str], object] | None
+    bounds: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -68,7 +82,12 @@ class Settings:
 @cache
 def knobs() -> Sequence[Knob]:
     """Return every setting in order of declaration."""
-    return tuple(knobs_of(Settings))
+    return tuple(
+        Knob(section.name, item.name, item.type, item.default, **item.metadata)
+        for section in fields(Settings)
+        if is_dataclass(section.type)
+        for item in fields(section.type)
+    )
 
 
 RANKING_VARIABLES = frozenset(

@@ -1,11 +1,32 @@
 """Settings of a Kin's memory: what is learned, how it is found and ranked, how it is kept up, how
-it fades; the notes that a prompt is given, and how long conversations shrink."""
+it fades; the notes that a prompt is given, and how long conversations shrink. And how a setting is
+declared: its variable, default, one sentence and bounds, in one place.
 
-from dataclasses import dataclass
-from typing import Literal
+Sections are dataclasses rather than pydantic models, because pydantic takes longer to load than
+everything else that a hook without a server needs. Defaults need no check.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from kinmem.models import ConflictMode, Curve, Mode
-from kinmem.settings.declare import setting
+
+
+def setting(
+    variable: str,
+    default: Any,
+    description: str,
+    *,
+    check: Callable[[str], object] | None = None,
+    **bounds: float,
+) -> Any:
+    """Declare a field of a section: the environment variable that sets it, and what it is for.
+
+    `bounds` are pydantic's: ge, gt, le. `check` raises InvalidInput for a text that is not valid.
+    """
+    declared = {"variable": variable, "description": description, "check": check, "bounds": bounds}
+    return field(default=default, metadata=declared)
 
 
 @dataclass(frozen=True)

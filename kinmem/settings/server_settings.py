@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from kinmem.errors import InvalidInput
-from kinmem.settings.declare import setting
+from kinmem.settings.memory_settings import setting
 
 KIN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 # Windows opens a device instead of a file under these names, whatever the extension.

@@ -16,7 +16,8 @@ from kinmem.conversation.notes import Inject
 from kinmem.conversation.observe import Conversation
 from kinmem.conversation.tool_results import Spill
 from kinmem.errors import ConfigError, ModelError, StoreError
-from kinmem.llm.base import Calibration, Purpose, Window
+from kinmem.language import Window
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.models import Vectors
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request

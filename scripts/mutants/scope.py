@@ -28,6 +28,7 @@ LEARN = (
 
 TESTS: dict[str, tuple[str, ...]] = {
     "kinmem/recall/fuse.py": (*RANKING, "tests/test_service.py"),
+    "kinmem/recall/profiles.py": (*RANKING, "tests/test_service.py"),
     "kinmem/recall/weigh.py": (*RANKING, "tests/test_service.py"),
     "kinmem/recall/trim.py": (*RANKING, "tests/test_service.py"),
     "kinmem/recall/confidence.py": (*RANKING, "tests/recall/test_confidence.py"),
@@ -117,8 +118,8 @@ TESTS: dict[str, tuple[str, ...]] = {
 CORE = frozenset(
     f"kinmem/{name}.py"
     for name in """
-    recall/fuse recall/weigh recall/trim recall/confidence recall/superseded recall/excerpt
-    learn/reconcile learn/apply learn/compare service/memories service/storing
+    recall/fuse recall/profiles recall/weigh recall/trim recall/confidence recall/superseded
+    recall/excerpt learn/reconcile learn/apply learn/compare service/memories service/storing
     service/conversations service/views service/components
     upkeep/background upkeep/pipeline upkeep/consolidate models/retention
     """.split()

@@ -1,7 +1,8 @@
 import pytest
 
 from kinmem.models import Candidate, Found
-from kinmem.recall.fuse import Profile, fuse, meaning
+from kinmem.recall.fuse import fuse, meaning
+from kinmem.recall.profiles import Profile
 from kinmem.settings import RecallSettings
 
 BY_SCORE = Profile("by score", "bounded")

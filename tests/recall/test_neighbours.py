@@ -3,7 +3,8 @@
 import pytest
 
 from kinmem.models import Candidate, Part
-from kinmem.recall.fuse import Formula, Fusion, Profile, fuse, lift, meaning
+from kinmem.recall.fuse import fuse, lift, meaning
+from kinmem.recall.profiles import Formula, Fusion, Profile
 from kinmem.settings import RecallSettings
 from tests.recall.made import candidate, found, scored
 

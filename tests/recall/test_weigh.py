@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kinmem.models import Candidate, Reasons, Scored
-from kinmem.recall.fuse import PROFILES
+from kinmem.recall.profiles import PROFILES
 from kinmem.recall.question import understand
 from kinmem.recall.weigh import weigh
 from kinmem.settings import RecallSettings

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kinmem.models import Candidate, Scored
-from kinmem.recall.fuse import PROFILES
+from kinmem.recall.profiles import PROFILES
 from kinmem.recall.question import understand
 from kinmem.recall.weigh import lowered, weigh
 from kinmem.settings import RecallSettings

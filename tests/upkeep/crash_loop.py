@@ -18,7 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kinmem.llm.base import Calibration, Purpose, Window
+from kinmem.language import Window
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.models import Filters, Memory, State, Vectors
 from kinmem.service import Service
 from kinmem.settings import load

@@ -21,9 +21,8 @@ import apsw
 
 from kinmem.errors import StoreError
 from kinmem.settings import KIN_NAME
-from kinmem.store.base import Store
+from kinmem.store.base import Difference, Earlier, FileChanges, FileFacts, Mended, Store
 from kinmem.store.history import new_epoch
-from kinmem.store.records import Difference, Earlier, FileChanges, FileFacts, Mended
 from kinmem.store.sql.forgetting import ERASED
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import accept, note_of, noted_files
