@@ -59,7 +59,9 @@ def test_what_was_not_learned_is_found_where_it_was_said(service: Service) -> No
 def test_a_turn_says_which_client_it_came_through(service: Service) -> None:
     service.record_turn("gym", "Where can I train at night?", CLOSING, turn="1", client="codex")
 
-    assert {hit.memory.client for hit in told(service, ASKED)} == {"codex"}
+    memories = [hit.memory for hit in told(service, ASKED)]
+    assert {memory.client for memory in memories} == {"codex"}
+    assert {memory.content_updated_at for memory in memories} == {service.clock()}
 
 
 def test_a_turn_is_not_repeated_beside_its_memory(service: Service) -> None:

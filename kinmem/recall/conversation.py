@@ -135,12 +135,13 @@ def _read_together(question: Candidate, id: str, reply: Reply) -> Candidate:
 
 
 def without_answered(
-    turns: Sequence[tuple[Message, Hit]], replies: Replies
+    turns: Sequence[tuple[Message, Hit]], replies: Replies, limit: int
 ) -> list[tuple[Message, Hit]]:
-    """Leave out each question whose reply is told: it is the context of the reply."""
+    """Leave out each question whose reply is told, since it is the context of the reply; return the
+    first `limit` of the others."""
     told = {hit.memory.id for _, hit in turns if not hit.weak}
     answered = {reply.asked for id, reply in replies.items() if id in told}
-    return [pair for pair in turns if pair[1].memory.id not in answered]
+    return [pair for pair in turns if pair[1].memory.id not in answered][:limit]
 
 
 # Fraction of the best turn's score from which a memory counts as an answer and is placed before all
@@ -211,7 +212,7 @@ class Conversation:
             hit = replace(hit, weak=hit.weak or abstained)
             if chance >= least and not _gives_order(one.candidate, message, hit):
                 turns.append((message, hit))
-        turns = without_answered(turns, replies)[:limit]
+        turns = without_answered(turns, replies, limit)
         if not turns:
             return replace(answer, abstained=not is_answered)
         hits = merged(answer.hits, turns, limit)

@@ -56,6 +56,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         *LEARN,
         *SERVICE,
         "tests/test_places.py",
+        "tests/learn/test_compare.py",
         "tests/learn/test_judged.py",
     ),
     "kinmem/service/memories.py": (

@@ -66,3 +66,8 @@ def test_what_is_new_important_and_often_used_is_high_without_anybody_setting_it
 )
 def test_it_stays_between_0_and_1(**given: Any) -> None:
     assert 0 <= priority(**given) <= 1
+
+
+@pytest.mark.parametrize(("given", "expected"), [(9.0, 1.0), (-9.0, 0.0)])
+def test_it_stays_between_0_and_1_whatever_a_file_says(given: float, expected: float) -> None:
+    assert of(set_priority=given) == expected

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinmem.models import CATEGORIES, Living
-from kinmem.models.retention import CURVES, Fading, fading, retention
+from kinmem.models.retention import CURVES, Fading, fading, last_used, retention
 from tests.tables import each
 
 ROUNDING = 1e-12
@@ -234,3 +234,23 @@ def test_idle_is_the_time_since_somebody_thought_of_it(given, idle):
 
 def test_links_of_the_last_week_count_three_times():
     assert fading(living(links=5, recent_links=2), NOW).relations == 9
+
+
+@pytest.mark.parametrize(
+    ("recalled", "edited", "expected"),
+    [
+        pytest.param(None, 90, 90, id="edited"),
+        pytest.param(20, 90, 20, id="recalled later"),
+        pytest.param(95, 90, 90, id="edited later"),
+        pytest.param(None, 100, 100, id="only stored"),
+    ],
+)
+def test_it_was_used_last_when_it_was_recalled_edited_or_stored(
+    recalled: int | None, edited: int, expected: int
+) -> None:
+    one = living(
+        recalled_at=None if recalled is None else NOW - timedelta(days=recalled),
+        content_updated_at=NOW - timedelta(days=edited),
+    )
+
+    assert last_used(one) == NOW - timedelta(days=expected)
