@@ -26,7 +26,13 @@ demo: $(READY) ## See what kinmem does: two Kins remember, recall, correct, forg
 # stand beside each other, so that what a module shares is made once.
 WORKERS = $$(($$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 1))
 
-test: check ## Check everything: format, lint, types, imports, generated docs, tests
+test: $(READY) ## Check everything: format, lint, types, imports, generated docs, tests
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going tests $(CHECKS)
+
+# Beside the checks: types take a core for as long as the tests need to begin, and tests that wait
+# leave one free.
+.PHONY: tests
+tests: $(READY)
 	@$(RUN) pytest -q -n $(WORKERS) --dist worksteal
 
 quick: $(READY) ## Everything important once, in under a minute: what to run before each commit

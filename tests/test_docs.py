@@ -51,7 +51,7 @@ def test_every_page_has_its_place_in_the_site(page: Path) -> None:
     assert f" {page.name}\n" in text("mkdocs.yml")
 
 
-@pytest.mark.skipif(not WHOLE, reason="`make check` says so, which `make test` begins with")
+@pytest.mark.skipif(not WHOLE, reason="`make check` says so, which is a part of `make test`")
 def test_generated_parts_are_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cogapp", "--check", "-P", *map(str, DOCUMENTS)],

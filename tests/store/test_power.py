@@ -36,7 +36,7 @@ def test_a_server_that_works_on_takes_no_more(
     """
     if not WHOLE:
         monkeypatch.setenv("KINMEM_JUDGE", "off")
-    told = json.loads(run("tests.store.soak", tmp_path / "home", 0, rounds(1_000, 20)))
+    told = json.loads(run("tests.store.soak", tmp_path / "home", 0, rounds(1_000, 10)))
 
     assert told["errors"] == {}
     assert told["descriptors"][1] <= told["descriptors"][0] + 2
