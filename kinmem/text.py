@@ -221,6 +221,11 @@ def _count_spaced(found: Iterable[str]) -> int:
     return sum(not UNSPACED.search(word) for word in found)
 
 
+def many(count: int, one: str, more: str) -> str:
+    """Return the number with its noun: 1 memory, 1,200 memories."""
+    return f"{count:,} {one if count == 1 else more}"
+
+
 def cut(text: str, characters: int) -> str:
     """Shorten the text to at most `characters`, ending with a whole word and an ellipsis.
 

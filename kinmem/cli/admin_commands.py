@@ -32,6 +32,7 @@ from kinmem.cli.terminal import one_line, progress_bar
 from kinmem.errors import ConfigError, InvalidInput, KinmemError
 from kinmem.http.tokens import tokens_of
 from kinmem.settings import Settings
+from kinmem.text import many
 
 if TYPE_CHECKING:
     from kinmem.service import Stats
@@ -271,8 +272,8 @@ def _cards(done: "list[Moved]", tokens: int) -> Iterator[RenderableType]:
     for one in done:
         count = sum(one.records.values())
         if one.is_whole:
-            told = f"{one.kin}: {count:,} records are the same in both"
-            yield Text(f"{told}; {one.stored:,} of them and {one.vectors:,} vectors are new there.")
+            told = f"{one.kin}: {many(count, 'record is', 'records are')} the same in both"
+            yield Text(f"{told}; new there: records {one.stored:,}, vectors {one.vectors:,}.")
         else:
             told = ", ".join(map(one_line, one.differing[:SHOWN]))
             yield Text(
@@ -327,7 +328,7 @@ without_command(keys, key_show)
 
 
 def _tell(context: CommandContext, change: "KeyChange") -> None:
-    lines = [Text(f"{change.files} files changed. {_told(change.state)}")]
+    lines = [Text(f"{many(change.files, 'file', 'files')} changed. {_told(change.state)}")]
     if change.backup is not None:
         lines.append(Text(f"Backed up before that to {change.backup}"))
     if change.state.key is not None:

@@ -10,6 +10,7 @@ import typer
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, command
 from kinmem.errors import InvalidInput
+from kinmem.text import many
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -184,7 +185,7 @@ def backup_accept(context: CommandContext) -> None:
 def _lack(count: int | None) -> str:
     if count is None:
         return "is gone; a new one is made when the memory is opened"
-    return f"goes on without the last {count:,} writes"
+    return f"goes on without the last {many(count, 'write', 'writes')}"
 
 
 def _backups(context: CommandContext) -> "Backups":
@@ -246,7 +247,8 @@ def _contents(manifest: "Manifest") -> "Iterator[Text]":
     from rich.text import Text
 
     for name, one in manifest.files.items():
-        yield Text(f"  {name}: {one.memories:,} memories, {one.turns:,} messages")
+        memories = many(one.memories, "memory", "memories")
+        yield Text(f"  {name}: {memories}, {many(one.turns, 'message', 'messages')}")
     for name, problem in manifest.damaged.items():
         yield Text(f"  {name} is damaged in the home itself: {problem}", style="yellow")
 
@@ -280,9 +282,9 @@ def _plan_lines(plan: "Plan") -> "Iterator[Text]":
         if one.is_empty:
             continue
         yield Text(
-            f"  {name}: {len(one.added):,} memories come back, {len(one.removed):,} go,"
-            f" {len(one.changed):,} change; {one.turns_added:,} messages come back,"
-            f" {one.turns_removed:,} go"
+            f"  {name}: memories that come back: {len(one.added):,}, go: {len(one.removed):,},"
+            f" change: {len(one.changed):,}; messages that come back: {one.turns_added:,},"
+            f" go: {one.turns_removed:,}"
         )
         for what, ids in (("come back", one.added), ("go", one.removed), ("change", one.changed)):
             if ids:

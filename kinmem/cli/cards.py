@@ -28,6 +28,7 @@ from kinmem.models import (
 )
 from kinmem.models.places import name_of
 from kinmem.models.turns import chance_in
+from kinmem.text import many
 
 if TYPE_CHECKING:
     from kinmem.knowledge import Card, Connection, Relation, Way
@@ -335,9 +336,7 @@ def _facts(one: Memory, memory: "Service") -> Iterator[str]:
 def _nothing(memory: "Service") -> Text:
     is_empty = not sum(memory.store.counts()["kin"].values())
     if waiting := memory.store.turns.counts()["waiting"]:
-        count = f"{waiting:,} messages of conversations wait"
-        if waiting == 1:
-            count = "1 message of a conversation waits"
+        count = many(waiting, "message of a conversation waits", "messages of conversations wait")
         told = f"{memory.kin} has learned nothing yet." if is_empty else "Nothing fits."
         return Text(f"{told} {count} to be learned from: kinmem sleep does it now.")
     if not is_empty:

@@ -294,9 +294,10 @@ def undone_cards(done: "Undone") -> Iterator[RenderableType]:
     if len(done.became) > SHOWN_UNDONE:
         yield Text(f"  and {len(done.became) - SHOWN_UNDONE:,} more")
     if done.lost:
-        yield Text(f"{len(done.lost)} were erased since, and stay so.", style="yellow")
+        yield Text(f"Erased since, and it stays so: {len(done.lost):,}.", style="yellow")
     if done.messages:
-        yield Text(f"  {done.messages:,} messages, summaries and notes of conversations deleted")
+        rows = "messages, summaries and notes of conversations"
+        yield Text(f"  {rows} that are deleted: {done.messages:,}")
     if done.batch:
         yield Text(f"kinmem undo {done.batch} takes this back in turn.", style=QUIET)
 

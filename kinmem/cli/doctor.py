@@ -30,6 +30,7 @@ from kinmem.hooks.socket_server import without_workers
 from kinmem.http.tokens import is_loopback, tokens_of
 from kinmem.settings import Settings
 from kinmem.settings.trust import warnings
+from kinmem.text import many
 from kinmem.wiring.open_home import lock_told, open_backups
 from kinmem.wiring.open_memory import asks_network, chat_models, embedders
 
@@ -130,7 +131,7 @@ def _lines(found: Repair) -> Iterator[Text]:
         yield Text(f"{name} is damaged:", style="bold")
         yield from _some([Text(f"  {one_line(one)}", style="red") for one in wrong])
     for name, one in found.files.items():
-        yield Text(f"{name} written anew: {one.before:,} memories before, {one.after:,} after")
+        yield Text(f"{name} written anew: memories before {one.before:,}, after {one.after:,}")
         yield from _some([Text(f"  back: {one_line(what)}", style="green") for what in one.brought])
         yield from _some([Text(f"  lost: {one_line(what)}", style="red") for what in one.lost])
     for name, why in found.unreadable.items():
@@ -267,7 +268,8 @@ def _rights(home: Path) -> Check:
         names = ", ".join(str(path) for path in open_to_others[:3])
         told = f"{len(open_to_others)} open to others: {names}"
         return Check("rights", "error", told, f"chmod -R go-rwx {home}")
-    return Check("rights", "ok", f"{home} and the {len(found) - 1} files in it are yours alone")
+    files = many(len(found) - 1, "file", "files")
+    return Check("rights", "ok", f"{home} and the {files} in it are yours alone")
 
 
 def _embeds(embedder: "Embedder") -> Check:

@@ -13,6 +13,7 @@ from kinmem.cli.cards import QUIET, backups_left, whose
 from kinmem.cli.command_context import CommandContext, short_id
 from kinmem.cli.terminal import Refused, one_line, say
 from kinmem.language import redact
+from kinmem.text import many
 
 if TYPE_CHECKING:
     from kinmem.service import Service
@@ -165,9 +166,8 @@ def _plan_cards(found: "Forgetting", memory: "Service") -> Iterator[RenderableTy
     yield from (Text(f"  the file {one_line(file)}") for file in found.files)
     yield from (Text(f"  the backup {one_line(path.name)}, in part") for path in found.backups)
     if found.others:
-        count = len(found.others)
-        named = "1 memory that another Kin shares names"
-        named = named if count == 1 else f"{count:,} memories that other Kins share name"
+        others = "memory that another Kin shares names", "memories that other Kins share name"
+        named = many(len(found.others), *others)
         yield Text(
             f"{named} it as well; only they may change what is theirs:"
             f" {', '.join(map(short_id, found.others[:SHOWN]))}",
@@ -177,8 +177,7 @@ def _plan_cards(found: "Forgetting", memory: "Service") -> Iterator[RenderableTy
 
 
 def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
-    memories = "1 memory" if proof.erased == 1 else f"{proof.erased:,} memories"
-    yield Text(f"Erased for good: {memories}.", style="green")
+    yield Text(f"Erased for good: {many(proof.erased, 'memory', 'memories')}.", style="green")
     yield from (Text(f"  {told}") for told in _elsewhere(proof.blanked))
     yield from (Text(f"  the file {one_line(file)}") for file in proof.deleted)
     rewritten = len(proof.backups.rewritten)

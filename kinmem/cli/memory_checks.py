@@ -15,7 +15,7 @@ from kinmem.llm.base import chunks_of
 from kinmem.models import Asked, Filters, Health, Living, Memory, Vector
 from kinmem.models.turns import Run
 from kinmem.settings import Settings
-from kinmem.text import content_words, in_first_person
+from kinmem.text import content_words, in_first_person, many
 from kinmem.upkeep.entities_and_tags import topics
 from kinmem.upkeep.review import read_live
 from kinmem.upkeep.steps import StepName
@@ -113,7 +113,8 @@ def _files(files: list[Health], *, deep: bool) -> Iterator[Check]:
         yield Check("engine", "ok", engine)
     for file in files:
         told = (
-            f"schema {file.version}, {file.memories:,} memories, {file.words:,} in the word index"
+            f"schema {file.version}, {many(file.memories, 'memory', 'memories')},"
+            f" {file.words:,} in the word index"
         )
         off = [
             f"{name}: {count + file.pending.get(name, 0):,} of {file.chunks:,} chunks"
@@ -167,14 +168,15 @@ def _transcript(service: "Service") -> Iterator[Check]:
     said, waiting = found.conversations["messages"], found.conversations["unindexed"]
     if not said:
         return
-    told = f"{said:,} messages, {waiting:,} of them still to be indexed"
+    messages = many(said, "message", "messages")
+    told = f"{messages}, {waiting:,} of them still to be indexed"
     lacking = [one for one in found.turns if one.embedder == found.embedder and one.share < 1]
     told += "".join(f"; {one.done:,} of {one.total:,} vectors" for one in lacking)
     if waiting or lacking:
         hint = "a running server does it, or kinmem sleep embed"
         yield Check("transcript", "ok", told, hint)
     else:
-        yield Check("transcript", "ok", f"{said:,} messages, all indexed")
+        yield Check("transcript", "ok", f"{messages}, all indexed")
 
 
 def _times(service: "Service") -> Iterator[Check]:
@@ -317,7 +319,8 @@ def _summaries(service: "Service", ids: Collection[str], sleep: Sleep) -> Check:
     """Check for long memories without an up-to-date summary."""
     missing = [id for id in service.store.summaries.due(MOST_READ) if id in ids]
     if not missing:
-        told = f"{len(service.store.summaries.of(ids)):,} memories are long enough to have one"
+        count = len(service.store.summaries.of(ids))
+        told = f"{many(count, 'memory is', 'memories are')} long enough to have one"
         return Check("summaries", "ok", told)
     told = (
         f"{len(missing):,} long memories have none of what they say now: {sleep.why('summaries')}"

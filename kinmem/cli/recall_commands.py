@@ -26,6 +26,7 @@ from kinmem.hooks.local_socket import ENDING, inherited_lock
 from kinmem.hooks.socket_server import StayingWorker
 from kinmem.models import CONVERSATION
 from kinmem.models.places import at_hand
+from kinmem.text import many
 
 app = typer.Typer()
 PANEL = "Ask"
@@ -202,7 +203,8 @@ def turns(
     with context.memory(resident=False) as memory:
         if retry:
             found = memory.retry()
-            context.tell({"retried": found}, f"{found} messages will be tried again.")
+            told = f"{many(found, 'message', 'messages')} will be tried again."
+            context.tell({"retried": found}, told)
             return
         if session is None and not parked:
             latest = memory.sessions(1)

@@ -12,6 +12,7 @@ from rich.text import Text
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, command, short_id
 from kinmem.cli.terminal import Refused, json_text, one_line, say
+from kinmem.text import many
 
 if TYPE_CHECKING:
     from kinmem.backup.importing import Import
@@ -113,7 +114,8 @@ def _export_pages(
     with context.memory(resident=False) as memory, progress_bar() as progress:
         done = memory.export_pages(folder, keep_secrets=keep_secrets, progress=progress)
     row = {"folder": folder, "pages": done.pages, "memories": done.memories}
-    told = f"{done.memories:,} memories are on {done.pages:,} pages in {one_line(folder)}."
+    memories = many(done.memories, "memory is", "memories are")
+    told = f"{memories} on {many(done.pages, 'page', 'pages')} in {one_line(folder)}."
     redacted = [Text(f"  secrets were taken out of {done.redacted:,}", style="yellow")]
     context.tell(
         row | ({"redacted": done.redacted} if done.redacted else {}),
@@ -183,12 +185,14 @@ def _exported_cards(done: "Exported", file: str) -> "Iterator[RenderableType]":
     from rich.text import Text
 
     memories, messages = done.counts.get("memory", 0), done.counts.get("message", 0)
-    yield Text(f"{memories:,} memories and {messages:,} messages are in {one_line(file)}.")
+    told = f"{many(memories, 'memory', 'memories')} and {many(messages, 'message', 'messages')}"
+    yield Text(f"{told} are in {one_line(file)}.")
     if done.redacted:
-        yield Text(f"  secrets were taken out of {done.redacted:,} records", style="yellow")
+        records = many(done.redacted, "record", "records")
+        yield Text(f"  secrets were taken out of {records}", style="yellow")
     if done.left_out:
-        count = len(done.left_out)
-        yield Text(f"  {count:,} documents hold a secret and are left out", style="yellow")
+        held = many(len(done.left_out), "document holds", "documents hold")
+        yield Text(f"  left out: {held} a secret", style="yellow")
 
 
 def _import_cards(plan: "Import", *, done: bool) -> "Iterator[RenderableType]":
@@ -196,18 +200,20 @@ def _import_cards(plan: "Import", *, done: bool) -> "Iterator[RenderableType]":
 
     verb = "were imported" if done else "are new here"
     yield Text(
-        f"{plan.memories:,} memories and {plan.messages:,} messages of {plan.kin} {verb}.",
+        f"{many(plan.memories, 'memory', 'memories')} and"
+        f" {many(plan.messages, 'message', 'messages')} of {plan.kin} {verb}.",
         style="green" if done else "bold",
     )
     if plan.known:
-        yield Text(f"  {plan.known:,} memories are here already")
+        yield Text(f"  {many(plan.known, 'memory is', 'memories are')} here already")
     for name, told in STAYING.items():
         if ids := getattr(plan, name):
             yield Text(f"  {len(ids):,} {told}: {_listed(ids)}", style="yellow")
     for problem in plan.problems[:SHOWN]:
         yield Text(f"  line {problem.line}: {one_line(problem.why)}", style="red")
     if len(plan.problems) > SHOWN:
-        yield Text(f"  and {len(plan.problems) - SHOWN:,} more problems", style="red")
+        more = many(len(plan.problems) - SHOWN, "more problem", "more problems")
+        yield Text(f"  and {more}", style="red")
     if done and plan.stored:
         yield Text(f"kinmem undo {plan.batch} takes it back.", style="dim")
 
@@ -245,7 +251,7 @@ def pages_cards(
 ) -> Iterator[RenderableType]:
     """Yield an import for people."""
     if done:
-        told = f"{plan.updated:,} memories updated, {plan.created:,} new"
+        told = f"{many(plan.updated, 'memory', 'memories')} updated, {plan.created:,} new"
         told += f", {plan.forgotten:,} forgotten" if plan.forgotten else ""
         yield Text(f"{told}, {plan.unchanged:,} unchanged.", style="green")
     else:

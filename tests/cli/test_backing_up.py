@@ -61,7 +61,7 @@ def test_a_restore_shows_what_would_change_and_needs_a_yes(
     plan = kinmem("backup", "restore", "--dry-run")
     asked = kinmem("backup", "restore")
 
-    assert "0 memories come back, 1 go" in plan.out and kept[-8:] in plan.out
+    assert "memories that come back: 0, go: 1" in plan.out and kept[-8:] in plan.out
     assert "Ben plays the oboe in Rome" in plan.out
     assert asked.code == 3 and "--yes does it" in asked.err
     assert kinmem("show", kept).code == 0

@@ -14,13 +14,13 @@ def test_what_one_home_exports_another_imports(
 ) -> None:
     memorized("The office opens at nine", "--subject", "office")
     file, elsewhere = tmp_path / "x.jsonl", str(tmp_path / "elsewhere")
-    assert "1 memories" in kinmem("export", str(file)).out
+    assert "1 memory and" in kinmem("export", str(file)).out
 
     plan = kinmem("import", str(file), "--dry-run", "--home", elsewhere)
     refused = kinmem("import", str(file), "--home", elsewhere)
     done = kinmem("import", str(file), "--yes", "--home", elsewhere, "--json")
 
-    assert "1 memories and 0 messages of default are new here" in plan.out
+    assert "1 memory and 0 messages of default are new here" in plan.out
     assert (refused.code, "--yes" in refused.err) == (3, True)
     assert done.json["memories"] == 1
     assert "office" in kinmem("list", "--home", elsewhere).out
@@ -34,7 +34,10 @@ def test_a_page_is_edited_and_imported(
 ) -> None:
     id = memorized("The office opens at nine", "--subject", "office")
     folder = tmp_path / "pages"
-    assert "1 pages" in kinmem("export", "--format", "markdown", "--out", str(folder)).out
+    assert (
+        "1 memory is on 1 page in"
+        in kinmem("export", "--format", "markdown", "--out", str(folder)).out
+    )
     path = folder / "office.md"
     path.write_text(path.read_text().replace("at nine <", "at ten <"))
 
@@ -42,7 +45,7 @@ def test_a_page_is_edited_and_imported(
     done = kinmem("import", str(path), "--yes")
 
     assert "1 edited, 0 new, 0 unchanged" in shown.out
-    assert "1 memories updated" in done.out
+    assert "1 memory updated" in done.out
     history = kinmem("history", id).out
     assert "edited by hand" in history
 
