@@ -138,6 +138,11 @@ class Lane:
             return await _Threaded(whole, limit, end).run()
         raise StillWorking(self._seconds, max(AGAIN_SECONDS, round(self._usual)))
 
+    @property
+    def is_free(self) -> bool:
+        """Whether a call gets a thread without waiting."""
+        return not self._waiting and self._limiter.available_tokens > 0
+
     async def _wait_for(self, place: object) -> None:
         with suppress(anyio.WouldBlock):  # mostly there is one, and no turn of the loop is needed
             self._limiter.acquire_on_behalf_of_nowait(place)

@@ -315,12 +315,29 @@ def address(path: str, **query: Any) -> str:
 def page(
     shown: Shown, asked: Asked, view: View | None, views: Sequence[View], theme: str
 ) -> HTMLResponse:
-    """Return a whole page within the frame."""
+    """Return a whole page within the frame; without its head if that was sent."""
+    frame = {
+        **_frame(asked, view, views, theme),
+        "now": asked.now,
+        "zone": asked.zone,
+        "notices": _notices(asked),
+        "part": "rest" if asked.head.is_sent else "whole",
+    }
+    return HTMLResponse(_rendered(shown, frame, asked.language), shown.status)
+
+
+def page_head(asked: Asked, view: View, views: Sequence[View], theme: str) -> str:
+    """Return what stands before the view's own."""
+    frame = {**_frame(asked, view, views, theme), "notices": (), "part": "head"}
+    return _rendered(Shown("base.html"), frame, asked.language)
+
+
+def _frame(asked: Asked, view: View | None, views: Sequence[View], theme: str) -> dict[str, Any]:
     groups: dict[str, list[View]] = {}
     for one in views:
         if one.is_listed and asked.may(one.needs):
             groups.setdefault(one.group, []).append(one)
-    frame: dict[str, Any] = {
+    return {
         "asked": asked,
         "at": asked.at,
         "csrf": asked.session.csrf,
@@ -328,18 +345,22 @@ def page(
         "kin": asked.service.kin,
         "may_write": asked.may("write"),
         "may_erase": asked.may("admin"),
-        "now": asked.now,
         "theme": theme,
+        "page_title": asked.head.title,
         "view": view,
-        "zone": asked.zone,
-        "notices": _notices(asked),
     }
-    return HTMLResponse(_rendered(shown, frame, asked.language), shown.status)
 
 
 def bare(shown: Shown, language: Language, theme: str) -> HTMLResponse:
     """Return a page for someone without a session."""
-    frame: dict[str, Any] = {"theme": theme, "groups": {}, "view": None, "notices": []}
+    frame: dict[str, Any] = {
+        "theme": theme,
+        "groups": {},
+        "view": None,
+        "notices": [],
+        "part": "whole",
+        "page_title": None,
+    }
     return HTMLResponse(_rendered(shown, frame, language), shown.status)
 
 

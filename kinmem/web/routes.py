@@ -1,11 +1,24 @@
 """The routes of the page: its views, the login, what its forms do, files that never change, and a
-stream that tells a page of changes."""
+stream that tells a page of changes.
 
+The head of a page is sent as soon as it is known that there will be one: styles, scripts and
+navigation reach the browser while a thread still asks the store for what the view shows. That is
+known before a thread begins if the view is certain, its memory is open and a thread is free; else
+the view says so with Asked.begin, after all that may end in another status than 200. An error that
+comes later stands within the page.
+"""
+
+import asyncio
+import logging
 import time
-from collections.abc import AsyncIterator
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from contextlib import nullcontext, suppress
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
@@ -39,10 +52,15 @@ from kinmem.http.guard import (
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import Scope
-from kinmem.web.render import HEADERS, THEME, THEMES, bare, chosen, page
+from kinmem.web.render import HEADERS, THEME, THEMES, bare, chosen, page, page_head
 from kinmem.web.render import STATIC as FILES
-from kinmem.web.view import Answer, Asked, Done, Notice, Refused, Show, Shown, View, filled_in
+from kinmem.web.view import Answer, Asked, Done, Head, Notice, Refused, Show, Shown, View, filled_in
 from kinmem.web.views import VIEWS
+
+if TYPE_CHECKING:
+    from kinmem.service import Service
+
+logger = logging.getLogger(__name__)
 
 LOGOUT, APPEARANCE = "/logout", "/appearance"
 SEGMENTS = frozenset(
@@ -86,6 +104,83 @@ def _acted(pages: "_Pages", view: View, path: str, act: Show, needs: Scope) -> R
     return Route(path, partial(pages.answer, view, act, needs), methods=["POST"])
 
 
+# Seconds that a thread waits until the head is sent. Without waiting it would keep the interpreter
+# to itself, and the head would leave with the rest; a browser that reads nothing holds no thread.
+PATIENCE = 0.05
+FIELDS = [
+    (name.lower().encode(), value.encode())
+    for name, value in {**HEADERS, "Content-Type": "text/html; charset=utf-8"}.items()
+]
+
+
+class EarlyHead(Head):
+    """The head of one answer."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._loop = asyncio.get_running_loop()
+        self._sending: Future[None] | None = None
+        self._is_over = False
+        self.write: Callable[[], str] | None = None
+        """Makes the head. Without it none is sent early."""
+        self.tell: Callable[[Exception], Response] | None = None
+        """Makes what follows the head when the rest cannot be shown."""
+
+    async def send_at_once(self) -> None:
+        """Send it before any thread works."""
+        if self.write is not None:
+            self.is_sent = True
+            await self._start(self.write().encode())
+
+    def begin(self, title: str | None) -> None:
+        """Send it, if it was not. For the thread that works."""
+        super().begin(title)
+        if self.write is None or self.is_sent:
+            return
+        head = self.write().encode()
+        self._sending = asyncio.run_coroutine_threadsafe(self._start(head), self._loop)
+        self.is_sent = True
+        with suppress(NotYet):
+            self._sending.result(PATIENCE)
+
+    async def end(self) -> bool:
+        """Return whether it was sent. From now on it is not."""
+        if self._sending is not None:
+            await asyncio.wrap_future(self._sending)
+        elif not self.is_sent:
+            self._is_over = True
+        return not self._is_over
+
+    async def _start(self, head: bytes) -> None:
+        if self._is_over:  # answered without waiting for the thread any longer
+            return
+        await self._send({"type": "http.response.start", "status": 200, "headers": FIELDS})
+        await self._send({"type": "http.response.body", "body": head, "more_body": True})
+
+
+class EarlyPage(Response):
+    """The answer of some work, which may send the head of it early."""
+
+    def __init__(self, work: Callable[[EarlyHead], Awaitable[Response]]) -> None:
+        self._work = work
+        super().__init__()
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        head = EarlyHead(send)
+        try:
+            answer = await self._work(head)
+        except Exception as error:
+            if not await head.end() or head.tell is None:
+                raise
+            answer = head.tell(error)
+            if not isinstance(error, KinmemError):
+                logger.error("a page could not be shown", exc_info=error)
+        if await head.end():
+            await send({"type": "http.response.body", "body": answer.body})
+        else:
+            await answer(scope, receive, send)
+
+
 class _Pages:
     """Answers requests to views: with a page, or by sending the browser on."""
 
@@ -93,6 +188,8 @@ class _Pages:
         self._service_for = service_for
         self._sessions = sessions
         self._lanes = lanes
+        self._opened: WeakValueDictionary[str, Service] = WeakValueDictionary()
+        """The memories that pages were shown of, by Kin."""
 
     async def answer(self, view: View, show: Show, needs: Scope, request: Request) -> Response:
         session: Session = request.scope[SESSION_KEY]
@@ -106,18 +203,43 @@ class _Pages:
             except Refused as refused:
                 return _sealed(refused.response)
         lane = self._lanes.writing if is_form else self._lanes.reading
-        try:
-            return _sealed(await lane.run(partial(self._page, view, show, needs, request, form)))
-        except Overloaded as error:
-            return _sealed(PlainTextResponse(str(error), 503))
+
+        async def work(head: EarlyHead) -> Response:
+            if not request.url.query and request.url.path == view.path and view.is_certain:
+                await self._begin(view, needs, request, head)
+            try:
+                page = partial(self._page, view, show, needs, request, form, head)
+                return _sealed(await lane.run(page))
+            except Overloaded as error:
+                if head.is_sent:
+                    raise
+                return _sealed(PlainTextResponse(str(error), 503))
+
+        return EarlyPage(work)
+
+    async def _begin(self, view: View, needs: Scope, request: Request, head: EarlyHead) -> None:
+        """Send the head of a page that is certain, if its memory is open and a thread is free."""
+        session: Session = request.scope[SESSION_KEY]
+        service = self._opened.get(session.bearer.kin)
+        if service and session.bearer.may(needs) and self._lanes.reading.is_free:
+            self._asked(service, request, FormData(), view, head)
+            await head.send_at_once()
 
     def _page(
-        self, view: View, show: Show, needs: Scope, request: Request, form: FormData
+        self,
+        view: View,
+        show: Show,
+        needs: Scope,
+        request: Request,
+        form: FormData,
+        head: EarlyHead,
     ) -> Response:
         """Answer in a worker, which goes on when the answer is no longer waited for."""
         try:
-            return self._answered(view, show, needs, request, form)
+            return self._answered(view, show, needs, request, form, head)
         except KinmemError as error:  # the memory cannot be opened
+            if head.is_sent:
+                raise
             language = chosen(request.headers.get("accept-language"))
             told = {"problem": "problem.503", "told": language.error(error)}
             return bare(Shown("problem.html", told, 503), language, _theme(request))
@@ -127,19 +249,17 @@ class _Pages:
                     file.file.close()
 
     def _answered(
-        self, view: View, show: Show, needs: Scope, request: Request, form: FormData
+        self,
+        view: View,
+        show: Show,
+        needs: Scope,
+        request: Request,
+        form: FormData,
+        head: EarlyHead,
     ) -> Response:
         session: Session = request.scope[SESSION_KEY]
-        asked = Asked(
-            service=self._service_for(session.bearer.kin),
-            session=session,
-            language=chosen(request.headers.get("accept-language")),
-            query=request.query_params,
-            form=form,
-            path=request.path_params,
-            at=_at(request),
-            is_live=LIVE_HEADER.decode() in request.headers,
-        )
+        service = self._opened[session.bearer.kin] = self._service_for(session.bearer.kin)
+        asked = self._asked(service, request, form, view, head)
         if asked.may(needs):
             answer = _outcome(show, asked, is_form=request.method == "POST")
         else:
@@ -151,6 +271,28 @@ class _Pages:
                 session.notices.append(answer.notice)
             return RedirectResponse(_local(answer.to), 303)
         return answer
+
+    def _asked(
+        self, service: "Service", request: Request, form: FormData, view: View, head: EarlyHead
+    ) -> Asked:
+        """Return the request, with a head that can be sent early if a browser shows what comes."""
+        asked = Asked(
+            service=service,
+            session=request.scope[SESSION_KEY],
+            language=chosen(request.headers.get("accept-language")),
+            query=request.query_params,
+            form=form,
+            path=request.path_params,
+            at=_at(request),
+            is_live=LIVE_HEADER.decode() in request.headers,
+            head=head,
+        )
+        theme = _theme(request)
+        if request.method == "GET" and not (asked.is_live or "hx-request" in request.headers):
+            # A script swaps in what has come whole, and looks at its status.
+            head.write = lambda: page_head(asked, view, VIEWS, theme)
+            head.tell = lambda error: page(_failed(error, asked), asked, view, VIEWS, theme)
+        return asked
 
     async def login(self, request: Request) -> Response:
         """Log in: by the key of a one-time link, by a token, or with nothing where nobody is asked
@@ -230,13 +372,19 @@ def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:
         if is_form:
             notice = Notice("problem.told", is_problem=True, errors=(error,))
             return Done(asked.given("back") or "/", notice)
-        status = 503
-        if isinstance(error, MemoryNotFound | EntityNotFound):
-            status = 404
-        elif isinstance(error, InvalidInput):
-            status = 400
-        told = asked.language.error(error)
-        return Shown("problem.html", {"problem": f"problem.{status}", "told": told}, status)
+        return _failed(error, asked)
+
+
+def _failed(error: Exception, asked: Asked) -> Shown:
+    """Return a page that says what went wrong; of a fault of ours only that there was one."""
+    status = 503
+    if isinstance(error, MemoryNotFound | EntityNotFound):
+        status = 404
+    elif isinstance(error, InvalidInput):
+        status = 400
+    words = asked.language
+    told = words.error(error) if isinstance(error, KinmemError) else words.text("problem.fault")
+    return Shown("problem.html", {"problem": f"problem.{status}", "told": told}, status)
 
 
 def _onward(request: Request, to: str) -> Response:

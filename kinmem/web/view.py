@@ -47,6 +47,16 @@ def meant(text: str) -> int | str:
     return text if number is None else number
 
 
+class Head:
+    """What stands before the view's own on a page. This one is sent with the rest."""
+
+    title: str | None = None
+    is_sent = False
+
+    def begin(self, title: str | None) -> None:
+        self.title = self.title or title
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One request to a view."""
@@ -66,6 +76,13 @@ class Asked:
     """Whether the page asks of itself, because something has changed."""
     stands_at: list[object] = field(default_factory=list)
     """Where the memory stood when the page first asked for something that is kept."""
+    head: Head = field(default_factory=Head)
+
+    def begin(self, title: str | None = None) -> None:
+        """Say that there will be a page, whatever is found from now on: the browser gets its head,
+        and an error that comes later is told within the page. The title is the view's unless
+        another is given."""
+        self.head.begin(title)
 
     def kept(self, name: str, make: Callable[[], "T"]) -> "T":
         """Do what KEPT.of does; where the memory stands is looked up once for a page."""
@@ -122,6 +139,11 @@ class Notice:
     """A key of the catalogue and the address where more can be done."""
 
 
+def by_number(key: str, n: int) -> str:
+    """Return the key of a text that has two forms, for that number."""
+    return f"{key}.{'one' if n == 1 else 'other'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """Something was done; the browser goes on to another page."""
@@ -142,6 +164,8 @@ class View:
     """`view.<name>` of the catalogue is its title."""
     path: str
     show: Show
+    is_certain: bool = False
+    """Whether its page, with nothing behind its ?, is there whatever the memory holds."""
     pages: Mapping[str, Show] = field(default_factory=dict)
     """Further pages by their paths, read with GET: "/memory/{id}"."""
     actions: Mapping[str, Show] = field(default_factory=dict)

@@ -180,7 +180,7 @@ def test_a_memory_that_cannot_be_opened_is_told_on_a_page(
     with site.client() as client, monkeypatch.context() as during:
         during.setattr(site.services, "_opened", {})
         during.setattr(site.services, "_open", lambda name, opened: opened.set_exception(gone))
-        answer = client.get("/memories")
+        answer = client.get("/memories?sort=oldest")
 
     assert answer.status_code == 503 and "the disk is gone" in answer.text
 

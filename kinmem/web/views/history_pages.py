@@ -129,7 +129,7 @@ def _sessions(asked: Asked, day: date) -> list[Session]:
     ]
 
 
-TIMELINE_VIEW = View("timeline", TIMELINE, show_timeline)
+TIMELINE_VIEW = View("timeline", TIMELINE, show_timeline, is_certain=True)
 
 
 CONVERSATIONS, CONVERSATION = "/conversations", "/conversations/one"
@@ -172,6 +172,7 @@ class Said(NamedTuple):
 
 def show_conversations(asked: Asked) -> Answer:
     """List the conversations, or what was said in them with the words that are looked for."""
+    asked.begin()
     typed, is_long = asked.given("q"), asked.given("more") is not None
     most = SEARCHED_SESSIONS if typed or is_long else LISTED_SESSIONS
     sessions = asked.service.sessions(most)
@@ -234,14 +235,16 @@ def lead_to_turn(asked: Asked) -> Answer:
 def show_conversation(asked: Asked) -> Answer:
     """Show one session, the earliest turn first."""
     name = asked.given("name") or ""
-    turns = _turns(asked, name)
+    said = asked.service.turns(name) if name else []
+    if not said:
+        return Shown("problem.html", {"problem": "problem.404", "told": name}, 404)
+    first = next((one for one in said if one.role == "user"), said[0])
+    title = _heading(first.text, name)
+    asked.begin(title)
+    turns = _turns(said, asked.service.became(name))
     last = max(1, -(-len(turns) // TURNS_A_PAGE))
     at = min(max(1, number_in(asked.given("page")) or 1), last)
-    summaries: list[Snapshot] = asked.service.store.snapshots.of(name) if name else []
-    if not turns:
-        return Shown("problem.html", {"problem": "problem.404", "told": name}, 404)
-    messages = [message for turn in turns for message in turn.messages]
-    first = next((one for one in messages if one.role == "user"), messages[0])
+    summaries: list[Snapshot] = asked.service.store.snapshots.of(name)
 
     def page(to: int) -> str | None:
         return address(CONVERSATION, name=name, page=to) if 1 <= to <= last and to != at else None
@@ -250,15 +253,15 @@ def show_conversation(asked: Asked) -> Answer:
         "conversation.html",
         {
             "session": name,
-            "title": _heading(first.text, name),
-            "began_at": messages[0].said_at,
-            "speakers": list(dict.fromkeys(one.speaker for one in messages if one.speaker)),
+            "title": title,
+            "began_at": said[0].said_at,
+            "speakers": list(dict.fromkeys(one.speaker for one in said if one.speaker)),
             "turns": turns[(at - 1) * TURNS_A_PAGE : at * TURNS_A_PAGE],
             "first": (at - 1) * TURNS_A_PAGE,
             "many": len(turns),
             "learned": len({memory.id for turn in turns for memory in turn.became}),
-            "place": next((one.place for one in messages if one.place), None),
-            "client": next((one.client for one in messages if one.client), None),
+            "place": next((one.place for one in said if one.place), None),
+            "client": next((one.client for one in said if one.client), None),
             "summaries": summaries,
             "previous": page(at - 1),
             "next": page(at + 1),
@@ -275,10 +278,9 @@ def place_of(asked: Asked, message: Message) -> str:
     return f"{address(CONVERSATION, name=message.session, page=page)}#turn-{number}"
 
 
-def _turns(asked: Asked, session: str) -> list[Turn]:
-    became = asked.service.became(session)
+def _turns(said: Sequence[Message], became: Mapping[str, Sequence[Memory]]) -> list[Turn]:
     turns: dict[str, Turn] = {}
-    for message in asked.service.turns(session):
+    for message in said:
         turn = turns.setdefault(
             message.turn, Turn(message.turn, became=became.get(message.turn, ()))
         )
@@ -290,6 +292,7 @@ CONVERSATIONS_VIEW = View(
     "conversations",
     CONVERSATIONS,
     show_conversations,
+    is_certain=True,
     pages={CONVERSATION: show_conversation, TURN: lead_to_turn},
 )
 
@@ -414,5 +417,11 @@ def undo(asked: Asked) -> Answer:
 
 
 ACTIVITY_VIEW = View(
-    "activity", ACTIVITY, show_activity, pages={UNDO: preview}, actions={UNDO: undo}, group="manage"
+    "activity",
+    ACTIVITY,
+    show_activity,
+    is_certain=True,
+    pages={UNDO: preview},
+    actions={UNDO: undo},
+    group="manage",
 )

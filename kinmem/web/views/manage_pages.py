@@ -22,7 +22,7 @@ from kinmem.service import Stats
 from kinmem.settings import HOME_VARIABLE, KIN_NAME, knobs
 from kinmem.store.history import batch_name
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, by_number, number_in
 from kinmem.wiring.open_home import kins_on_the_server
 
 DOCUMENTS = "/documents"
@@ -149,7 +149,8 @@ def import_upload(asked: Asked) -> Answer:
         file.flush()
         done = asked.service.import_(Path(file.name))
     undo = (done.batch,) if done.stored else ()
-    return Done("/activity", Notice("document.imported", {"n": done.stored}, undo=undo))
+    told = Notice(by_number("document.imported", done.stored), {"n": done.stored}, undo=undo)
+    return Done("/activity", told)
 
 
 def _is_export(name: str) -> bool:
@@ -184,6 +185,7 @@ DOCUMENTS_VIEW = View(
     "documents",
     DOCUMENTS,
     show_documents,
+    is_certain=True,
     pages={f"{DOCUMENTS}/{{id}}": show_document},
     actions={f"{DOCUMENTS}/preview": preview, f"{DOCUMENTS}/store": store_upload},
     owner={f"{DOCUMENTS}/import": import_upload},
@@ -299,11 +301,12 @@ def revoke_token(asked: Asked) -> Answer:
     return Done(KINS, Notice("kins.is_revoked"))
 
 
-SETTINGS_VIEW = View("settings", SETTINGS, settings, group="manage")
+SETTINGS_VIEW = View("settings", SETTINGS, settings, is_certain=True, group="manage")
 KINS_VIEW = View(
     "kins",
     KINS,
     kins,
+    is_certain=True,
     owner={f"{KINS}/add": add_token, f"{KINS}/revoke": revoke_token},
     group="manage",
     needs="admin",

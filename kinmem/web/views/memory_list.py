@@ -14,7 +14,7 @@ from kinmem.models import CATEGORIES, Hit, Memory, State, Tier
 from kinmem.service import Service
 from kinmem.store.memory import Sort
 from kinmem.web.render import address, visible
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, meant, number_in
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, by_number, meant, number_in
 
 Change = Callable[[Service, str], Any]
 
@@ -51,7 +51,7 @@ def change(service: Service, name: str, ids: Sequence[str]) -> Notice:
             writes.append(write)
     if problems and not writes:
         return Notice("problem.told", is_problem=True, errors=tuple(problems))
-    key = f"did.{name}.{'one' if len(writes) == 1 else 'other'}"
+    key = by_number(f"did.{name}", len(writes))
     return Notice(key, {"n": len(writes)}, tuple(reversed(writes)), errors=tuple(problems))
 
 
@@ -150,6 +150,7 @@ def _form(
     status: int = 200,
 ) -> Shown:
     """Return the form with these values; `opened` are those of the memory as it is now."""
+    asked.begin(asked.language.text("edit.title"))
     return Shown(
         "edit.html",
         {
@@ -278,6 +279,7 @@ VIEW = View(
     "memories",
     PATH,
     show,
+    is_certain=True,
     actions={"/undo": undo, **{f"{PATH}/{name}": changer(name) for name in ("restore", *BULK)}},
 )
 
@@ -351,4 +353,4 @@ def _factors(hit: Hit) -> Iterator[Factor]:
         yield Factor(name.replace(" ", "_"), kind, value, share)
 
 
-SEARCH_VIEW = View("search", "/search", search)
+SEARCH_VIEW = View("search", "/search", search, is_certain=True)

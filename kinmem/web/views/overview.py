@@ -110,7 +110,7 @@ def _ranked(counts: Mapping[str, int]) -> list[tuple[str, int, float]]:
     return [(name, count, count / ranked[0][1]) for name, count in ranked]
 
 
-OVERVIEW_VIEW = View("overview", "/", show_overview)
+OVERVIEW_VIEW = View("overview", "/", show_overview, is_certain=True)
 
 
 TOPOLOGY, DRAWN = "/topology", "/topology/graph"
@@ -139,6 +139,7 @@ class Row(NamedTuple):
 
 
 def show_topology(asked: Asked) -> Answer:
+    asked.begin()
     whole, filters = _whole(asked), _filters(asked)
     graph = filtered(whole, **filters)
     pages = max(1, -(-len(graph.nodes) // PER_PAGE))
@@ -228,4 +229,4 @@ def drawn(asked: Asked) -> Answer:
     return JSONResponse({"nodes": nodes, "lines": lines})
 
 
-TOPOLOGY_VIEW = View("topology", TOPOLOGY, show_topology, pages={DRAWN: drawn})
+TOPOLOGY_VIEW = View("topology", TOPOLOGY, show_topology, is_certain=True, pages={DRAWN: drawn})

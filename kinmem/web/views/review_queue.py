@@ -13,7 +13,7 @@ from kinmem.http.lanes import Unhurried
 from kinmem.models import Issue, Memory, Progress, Review
 from kinmem.service import Service
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, by_number
 
 PATH, AWAITED = "/review", "awaited"
 MOST = 50
@@ -168,13 +168,15 @@ def settle(asked: Asked) -> Answer:
 
 def retry(asked: Asked) -> Answer:
     """Try again to learn from what was given up."""
-    return Done(PATH, Notice("review.retried", {"n": asked.service.retry()}))
+    many = asked.service.retry()
+    return Done(PATH, Notice(by_number("review.retried", many), {"n": many}))
 
 
 VIEW = View(
     "review",
     PATH,
     show,
+    is_certain=True,
     actions={f"{PATH}/settle": settle, f"{PATH}/retry": retry},
     group="decide",
 )
