@@ -64,7 +64,7 @@ FILES = {
 """Variables by which those that measure any file or folder are told which."""
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""
-OF_SERVERS = ("workers", "placement", "postgres")
+OF_SERVERS = ("workers", "placement", "postgres", "large-kin")
 """Those that start database servers; only when they are asked for."""
 
 

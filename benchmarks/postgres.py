@@ -71,7 +71,8 @@ TABLES = """
         AND table_name IN (
             SELECT k.table_name FROM information_schema.columns k JOIN pg_tables t
             ON t.schemaname = k.table_schema AND t.tablename = k.table_name
-            WHERE k.table_schema = 'kinmem' AND k.column_name = 'kin_id' AND k.table_name <> 'kins'
+            WHERE k.table_schema = 'kinmem' AND k.column_name = 'kin_id'
+                AND k.table_name NOT IN ('kins', 'vectors_of_many')
         )
     GROUP BY table_name
 """

@@ -1,7 +1,8 @@
 """Four workers on one database and 64 clients, while workers are killed and the database restarts.
 
-`python -m benchmarks workers`; BENCH_CALLS says how many calls, 20,000 by default. It starts
-a PostgreSQL of its own, so it needs the development dependencies.
+`python -m benchmarks workers`; BENCH_CALLS says how many calls, 20,000 by default. With
+BENCH_POOLER workers reach the database through a PgBouncer that has so many connections to it. It
+starts a PostgreSQL of its own, so it needs the development dependencies.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ import uuid
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
@@ -28,6 +29,7 @@ import httpx
 import psutil
 import psycopg
 
+from benchmarks.pgbouncer import pooled
 from benchmarks.report import Table, Target
 from kinmem.http.refusals import SOON
 from kinmem.http.tokens import tokens_of
@@ -60,8 +62,10 @@ class Told:
 def measure(short: bool) -> tuple[list[Table], list[Target]]:
     """One table of all calls, one of the times, one of the processes."""
     calls = int(os.environ.get("BENCH_CALLS", SHORT if short else CALLS))
-    with TemporaryDirectory(prefix="kinmem-workers-") as folder, database() as server:
-        url = server.get_uri()
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="kinmem-workers-"))
+        server = stack.enter_context(database())
+        url = stack.enter_context(reached(server))
         home = Path(folder)
         tokens = tokens_of(load({"KINMEM_HOME": home, "KINMEM_STORE": url}))
         keys = [tokens.add(f"kin{number}", scope="admin") for number in range(KINS)]
@@ -69,8 +73,9 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
             before = [one.memory_info().rss for one in parent.children()]
             told, events, seconds = asyncio.run(mixed(address, keys, calls, parent, server))
             after = [one.memory_info().rss for one in parent.children()]
-            waiting = settled(url)
-        return _tables(told, events, seconds, calls, before, after, waiting, audit(url, told))
+            waiting = settled(server.get_uri())
+            found = audit(server.get_uri(), told)
+        return _tables(told, events, seconds, calls, before, after, waiting, found)
 
 
 @contextmanager
@@ -89,6 +94,12 @@ def database() -> Iterator[Any]:
             yield server
         finally:
             server.cleanup()
+
+
+def reached(server: Any) -> AbstractContextManager[str]:
+    """How workers reach it: at its own address, or through a pooler."""
+    url, most = str(server.get_uri()), int(os.environ.get("BENCH_POOLER", 0))
+    return pooled(url, most) if most else nullcontext(url)
 
 
 def restart(server: Any) -> None:
@@ -311,7 +322,9 @@ def _tables(
         for tool, took in sorted(told.seconds.items())
         if len(took) > 1
     ]
-    note = f"{WORKERS} workers, {CLIENTS} clients, {KINS} Kins; {', '.join(events)}."
+    pooler = os.environ.get("BENCH_POOLER")
+    through = f", PgBouncer with {pooler} connections" if pooler else ""
+    note = f"{WORKERS} workers, {CLIENTS} clients, {KINS} Kins{through}; {', '.join(events)}."
     problems = [*told.repeats.most_common(12), *told.errors.most_common(6)]
     tables = [
         Table(f"{calls:,} mixed calls", ("what", "measured"), rows, note),

@@ -14,6 +14,10 @@ import pytest
 from kinmem.store.postgres.postgres_store import PostgresStore
 from tests.conftest import SERVER
 
+WHOLE = """
+    SELECT coalesce(string_agg(format('DROP TABLE kinmem.%I', tablename), '; '), 'SELECT 1')
+    FROM pg_tables WHERE schemaname = 'kinmem' AND starts_with(tablename, 'vectors_kin_')
+"""
 EMPTY = """
     SELECT 'SET session_replication_role = replica; '
         || string_agg(format('DELETE FROM kinmem.%I', tablename), '; ')
@@ -63,9 +67,10 @@ def schema_url(name: str) -> str:
 
 
 def empty() -> None:
-    """Delete everything in the database of this worker; numbers begin anew."""
+    """Delete everything in the database of this worker, partitions of Kins as well; numbers begin
+    anew."""
     with psycopg.connect(database_url(), autocommit=True) as connection:
-        for statements in (EMPTY, FROM_ONE):
+        for statements in (WHOLE, EMPTY, FROM_ONE):
             [(made,)] = connection.execute(statements).fetchall()
             connection.execute(made)
         connection.execute("INSERT INTO kinmem.revision (kin_id) VALUES (0)")

@@ -13,10 +13,10 @@ from threading import Barrier
 import psycopg
 import pytest
 
+from benchmarks.pgbouncer import installed, pooled
 from kinmem.store.postgres import owned_rows
 from kinmem.store.postgres.postgres_store import PostgresStore
 from tests import postgres
-from tests.pgbouncer import pooled
 from tests.store.contract import added, found_by_words
 from tests.store.test_postgres import store_of as store_of
 from tests.store.test_postgres import (
@@ -53,7 +53,10 @@ __all__ += ["test_a_new_fact", "test_a_night_does_all_its_steps", "test_a_questi
 __all__ += ["test_a_turn_is_undone", "test_an_update_is_undone", "test_bin", "test_sharing"]
 __all__ += ["test_two_tools", "test_what_was_said"]
 
-pytestmark = pytest.mark.anyio
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(installed() is None, reason="PgBouncer is not installed (pgbouncer)"),
+]
 FEW = 4
 """Connections of the pooler to the server; four threads of two Kins have more than that."""
 ROUNDS = 12

@@ -279,8 +279,9 @@ def test_an_index_by_meaning_finds_what_comparing_all_finds(
     exact = ana.index.nearest_each(asked, "wide", 10, Filters())
 
     monkeypatch.setattr(pgvectors, bound, 1)
-    assert ana.keep_house(bool)["indexes"] == 1
-    assert "indexes" not in ana.keep_house(bool)
+    done = ana.keep_house(bool)
+    assert (done["indexes"], done.get("partitions", 0)) == (1, 0 if is_shared else 1)
+    assert not {"indexes", "partitions"} & set(ana.keep_house(bool))
     near = ana.index.nearest_each(asked, "wide", 10, Filters())
     kept = [text for _ in range(6) for text, _ in prepared(ana)]
     assert not [text for text in kept if "vector(" in text]  # it would not read the index
@@ -302,6 +303,35 @@ def test_an_index_by_meaning_finds_what_comparing_all_finds(
     ana.index.retire("wide")
     ana.keep_house(bool)
     assert of_kinmem(f"SELECT 1 FROM pg_indexes WHERE starts_with(indexname, '{name}')") == []
+
+
+def test_a_partition_keeps_a_kins_vectors_together_and_out_of_reach(
+    store_of: Callable[[str], PostgresStore], postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pgvectors, "OWN_INDEXED_FROM", 2)
+    ana, ben = (store_of(kin) for kin in ("ana", "ben"))
+    for store in (ana, ben):
+        store.index.enroll(TINY, WIDTH)
+    first, second = (added(ana, content, embedder=TINY) for content in ("tea", "coffee"))
+    added(ben, "tea", embedder=TINY)
+    assert ana.keep_house(bool)["partitions"] == 1
+    third = added(ana, "milk", embedder=TINY)
+    ana.erase(first)
+
+    assert "partitions" not in ben.keep_house(bool)
+    assert {id for id, _ in ana.index.nearest(vector_of("tea"), TINY, 9, Filters())} == {
+        second,
+        third,
+    }
+    part = f"kinmem.vectors_kin_{number_of('ana')}"
+    whose = f"SET LOCAL kinmem.owner = '{number_of('ana')}'; SET LOCAL ROLE kinmem_service"
+    with psycopg.connect(postgres_url) as admin:
+        assert admin.execute(f"SELECT count(*) FROM {part}").fetchall() == [(2,)]
+        assert admin.execute("SELECT count(*) FROM kinmem.vectors_of_many").fetchall() == [(1,)]
+        admin.execute(whose)
+        assert admin.execute("SELECT count(*) FROM kinmem.vectors").fetchall() == [(2,)]
+        with suppress(psycopg.errors.InsufficientPrivilege), admin.transaction():
+            assert admin.execute(f"SELECT count(*) FROM {part}").fetchall() == [(0,)]
 
 
 # plans that are kept
@@ -808,6 +838,7 @@ OF_POSTGRES = {
     *("kins", "tokens", "uses", "waiting_kins", "live_processes", "schema_version", "answers"),
     # what FTS5, vec0 and row numbers do in SQLite
     *("words", "postings", "turn_words", "turn_postings", "vectors", "counters"),
+    "vectors_of_many",
 }
 
 

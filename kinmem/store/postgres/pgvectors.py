@@ -6,13 +6,15 @@ many the owner has, not on how many Kins there are. Where an owner has very many
 An index is of the copies that all share, or of a Kin that has very much. It is partial, one for
 each owner and embedder: what most Kins have is few, and compared one by one. An index of all Kins'
 vectors would be searched first, and most of what it finds be taken away by the policies. It is made
-without keeping writers out, by a login that owns the tables; until then all are compared.
+without keeping writers out, by a login that owns the tables; until then all are compared. Before
+that, a Kin's own move to a partition of their own.
 """
 
 import json
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
+from kinmem.errors import StoreError
 from kinmem.models import State, Vector, Vectors
 from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase
 from kinmem.store.sql.chunk_queue import ChunkQueue
@@ -335,8 +337,26 @@ OWNS = """
     SELECT pg_has_role(session_user, c.relowner, 'USAGE') FROM pg_class c
     WHERE c.relnamespace = to_regnamespace(%s) AND c.relname = 'vectors'
 """
+OF_MANY, OF_ONE = "vectors_of_many", "vectors_kin_{}"
+"""Partitions of vectors: of all owners that have none of their own, and of one."""
+IS_APART = """
+    SELECT 1 FROM pg_inherits WHERE inhrelid = to_regclass(%s) AND NOT inhdetachpending
+"""
+# The Kin's lock is held, so nobody changes its vectors meanwhile; nobody reads any of vectors while
+# the partition is attached, for which the server looks at those of all others once.
+MAKE_APART = """
+    SET LOCAL ROLE NONE;
+    SET LOCAL lock_timeout = 1000;
+    CREATE TABLE {part} (LIKE {schema}.vectors INCLUDING DEFAULTS);
+    INSERT INTO {part} SELECT * FROM {schema}.vectors WHERE kin_id = {owner};
+    DELETE FROM {schema}.vectors WHERE kin_id = {owner};
+    ALTER TABLE {part} ADD CHECK (kin_id = {owner});
+    ALTER TABLE {part} ENABLE ROW LEVEL SECURITY;
+    ALTER TABLE {part} FORCE ROW LEVEL SECURITY;
+    ALTER TABLE {schema}.vectors ATTACH PARTITION {part} FOR VALUES IN ({owner})
+"""
 MAKE = (
-    "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {schema}.vectors"
+    "CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table}"
     " USING hnsw ((embedding::{place}vector({width})) {place}vector_cosine_ops)"
     " WHERE kin_id = {owner} AND embedder = {number}"
 )
@@ -371,14 +391,42 @@ def keep_indexes(rows: PostgresDatabase, last_chunk: int) -> int:
     return made
 
 
+def part_from_others(rows: PostgresDatabase, last_chunk: int) -> int:
+    """Put the vectors of a Kin that has very many into a partition of their own, in one
+    transaction; returns how many were made. If somebody uses the table, it is left for later."""
+    if rows.owner == SHARED or last_chunk < OWN_INDEXED_FROM:
+        return 0
+    schema = f'"{rows.server.schema}"'
+    part = f"{schema}.{OF_ONE.format(rows.owner)}"
+    with rows.server.connection("") as cursor:
+        cursor.execute(OWNS, (rows.server.schema,))
+        owns = cursor.fetchone() == (True,)
+        cursor.execute(IS_APART, (part,))
+        if not owns or cursor.fetchone():
+            return 0
+    try:
+        with rows.writing() as db:
+            for statement in MAKE_APART.format(schema=schema, part=part, owner=rows.owner).split(
+                ";"
+            ):
+                db.run(statement)
+    except StoreError as error:
+        if error.code != "storage_busy":
+            raise
+        return 0
+    return 1
+
+
 def _make(
     cursor: "ClientCursor[Any]", rows: PostgresDatabase, name: str, number: int, width: int
 ) -> None:
     place = rows.server.path.rpartition(", ")[2]  # where pgvector is
+    schema, own = rows.server.schema, OF_ONE.format(rows.owner)
+    cursor.execute(IS_APART, (f'"{schema}".{own}',))
     cursor.execute(
         MAKE.format(
             name=name,
-            schema=f'"{rows.server.schema}"',
+            table=f'"{schema}".{own if cursor.fetchone() else OF_MANY}',
             place=f"{place}.",
             width=width,
             owner=rows.owner,

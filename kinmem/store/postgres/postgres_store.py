@@ -14,7 +14,13 @@ from kinmem.settings import kin_name
 from kinmem.store.base import this_process
 from kinmem.store.postgres.naming_rows import PostgresForgetting
 from kinmem.store.postgres.owned_rows import SHARED, PostgresDatabase, PostgresTransaction
-from kinmem.store.postgres.pgvectors import ChunkVectors, NearestChunks, TurnVectors, keep_indexes
+from kinmem.store.postgres.pgvectors import (
+    ChunkVectors,
+    NearestChunks,
+    TurnVectors,
+    keep_indexes,
+    part_from_others,
+)
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
 from kinmem.store.postgres.schema import latest, prepare
@@ -160,7 +166,9 @@ class PostgresStore(SqlStore):
             self.files.copies.catch_up()
             before = time_text(self.files.clock() - ERASED_KEPT)
             for rows in self._databases:
-                done["indexes"] += keep_indexes(rows, state_of(rows).last_chunk)
+                last_chunk = state_of(rows).last_chunk
+                done["partitions"] += part_from_others(rows, last_chunk)
+                done["indexes"] += keep_indexes(rows, last_chunk)
             done["history"] += compact(self.files.own.database, before, is_over)
         return +done
 

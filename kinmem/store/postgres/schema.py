@@ -195,15 +195,15 @@ OF_STATISTICS = f"""
 # ANALYZE keeps what it knows of a table that has become empty.
 CLEAR = """
     SELECT pg_clear_attribute_stats(schemaname => n.nspname::text, relname => c.relname::text,
-        attname => a.attname::text, inherited => FALSE)
+        attname => a.attname::text, inherited => c.relkind = 'p')
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-    WHERE n.nspname = %s AND c.relkind = 'r'
+    WHERE n.nspname = %s AND c.relkind IN ('r', 'p')
 """
 CLEAR_BEFORE_18 = """
     DELETE FROM pg_catalog.pg_statistic WHERE starelid IN (
         SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = %s AND c.relkind = 'r'
+        WHERE n.nspname = %s AND c.relkind IN ('r', 'p')
     )
 """
 # Who may still look at row versions that were replaced before transaction %(now)s. Of other roles'

@@ -1,4 +1,4 @@
-"""A PgBouncer before the database of the tests, which lends connections for one transaction."""
+"""A PgBouncer before a database, which lends its connections for one transaction."""
 
 import os
 import shutil
@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import psycopg
-import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 PLACES = [None, "/usr/sbin:/usr/local/sbin"]
@@ -33,13 +32,17 @@ logfile = {log}
 """
 
 
+def installed() -> str | None:
+    """Where PgBouncer is."""
+    return next(filter(None, (shutil.which("pgbouncer", path=path) for path in PLACES)), None)
+
+
 @contextmanager
 def pooled(url: str, most: int) -> Iterator[str]:
-    """The same database behind a pooler with so many connections to it. Skips the test where no
-    PgBouncer is installed."""
-    program = next(filter(None, (shutil.which("pgbouncer", path=path) for path in PLACES)), None)
+    """The same database behind a pooler with so many connections to it."""
+    program = installed()
     if program is None:
-        pytest.skip("PgBouncer is not installed (Debian's package pgbouncer)")
+        raise FileNotFoundError("PgBouncer is not installed (Debian's package pgbouncer)")
     server = conninfo_to_dict(url)
     database, user = str(server["dbname"]), str(server["user"])
     with socket.create_server(("127.0.0.1", 0)) as free:
