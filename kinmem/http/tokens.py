@@ -329,4 +329,4 @@ def _as_config_error() -> Iterator[None]:
     try:
         yield
     except StoreError as error:
-        raise ConfigError(f"tokens are in the database, which does not answer: {error}") from error
+        raise ConfigError(f"tokens are in the database, which cannot be used: {error}") from error

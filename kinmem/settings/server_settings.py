@@ -38,7 +38,9 @@ def check_store(url: str) -> None:
         return
     parts = urlsplit(url)
     if parts.scheme not in ("postgresql", "postgres"):
-        raise InvalidInput("KINMEM_STORE is empty, for files in the home, or postgresql://…")
+        raise InvalidInput(
+            "not the address of a database, postgresql://…; empty means files in the home"
+        )
     if parts.password or "password=" in parts.query:
         raise InvalidInput(
             "the password of KINMEM_STORE does not belong into its address, which logs and `kinmem"

@@ -1101,6 +1101,17 @@ def test_a_database_that_is_not_there_is_told_as_the_server_tells_it(
         PostgresStore(nowhere, "ana")
 
 
+def test_a_login_that_is_refused_is_told_at_once() -> None:
+    server = postgres.server_url()
+    unknown = urlsplit(server)._replace(netloc="nobody@" + urlsplit(server).netloc.split("@")[-1])
+    began = time.monotonic()
+    with pytest.raises(StoreError, match='role "nobody" does not exist') as told:
+        PostgresStore(urlunsplit(unknown), "ana")
+
+    assert told.value.code == "storage_unsupported"
+    assert time.monotonic() - began < pooled_server.BUSY_SECONDS
+
+
 def test_a_database_that_does_not_know_all_letters_is_refused() -> None:
     server = postgres.server_url()
     with psycopg.connect(server, autocommit=True) as admin:

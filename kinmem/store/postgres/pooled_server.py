@@ -55,6 +55,9 @@ NESTED = 3
 """Connections that one thread may hold: the shared rows, its Kin's, and a look at either."""
 DEFAULT_SCHEMA = "kinmem"
 NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
+REFUSED = re.compile(r"password|authentication|pg_hba\.conf|does not exist")
+"""In what an English server says of a login that it will not let in. The driver has no SQLSTATE of
+that; in another language it is waited for, and told in the end."""
 MEANINGS: dict[str, tuple[StoreCode, str]] = {
     "55P03": ("storage_busy", "somebody else is writing; try again in a moment"),
     "40P01": ("storage_busy", "somebody else is writing; try again in a moment"),
@@ -247,7 +250,10 @@ class Server:
                 self._pool.check()  # others are lost as well
 
     def _reached(self, latest: float) -> psycopg.Connection[Any]:
-        """Return a connection. The pool stops trying after some seconds: it is asked again."""
+        """Return a connection. The pool stops trying after some seconds: it is asked again. Before
+        the first one a login that is refused is told at once: waiting would not help."""
+        if not self.is_ready and (told := self._refusal()) and REFUSED.search(told):
+            raise StoreError(f"{self.name}: {told}", "storage_unsupported")
         self._unconnected.add(threading.get_ident())
         try:
             while True:
@@ -256,20 +262,19 @@ class Server:
                     return self._pool.getconn(max(LEAST_SECONDS, left))
                 except PoolTimeout as error:
                     if time.monotonic() > latest:
-                        told = f"no connection in all that time; {self._why_not()}"
+                        why = "" if self.is_ready else self._refusal()
+                        told = f"no connection in all that time; {why or 'is the server running?'}"
                         raise Unreached(f"{self.name}: {told}") from error
         finally:
             self._unconnected.discard(threading.get_ident())
 
-    def _why_not(self) -> str:
-        """Return why there is no connection: a server that was never reached is asked, since its
-        address or login may be wrong."""
-        if not self.is_ready:
-            try:
-                psycopg.connect(self._address, connect_timeout=2).close()
-            except psycopg.OperationalError as error:
-                return " ".join(str(error).split())
-        return "is the server running?"
+    def _refusal(self) -> str:
+        """Return why a server that was never reached gives no connection; nothing if it does."""
+        try:
+            psycopg.connect(self._address, connect_timeout=2).close()
+        except psycopg.OperationalError as error:
+            return " ".join(str(error).split())
+        return ""
 
     @property
     def is_away(self) -> bool:
