@@ -26,7 +26,7 @@ from kinmem.llm.base import Embedder
 from kinmem.llm.relating import ALIKE, UNCHANGED, Relating, weighed
 from kinmem.models import Filters, Issue, Memory, Progress, Scope
 from kinmem.models.places import compare_places
-from kinmem.models.reports import issue_of
+from kinmem.models.reports import Suggestion, issue_of
 from kinmem.models.turns import chance_in
 from kinmem.store.base import Store
 from kinmem.upkeep.groups import LARGEST, Apart, Found, Group, Groups
@@ -377,28 +377,31 @@ def loses_more(earlier: Memory, later: Memory, relating: Relating) -> bool:
     )
 
 
+# Chance of a change below which a review suggests that both stay: then it is likelier that both are
+# true.
+LIKELY = 0.5
+
+
 def which_holds(pair: Sequence[Memory], relating: Relating, reason: str | None) -> Issue:
     """Return a contradiction of two memories, the earlier first, with what remains of that one.
 
-    `reason` is why nobody has decided it; None if the later one clearly replaces the earlier.
+    `reason` is why nobody has decided it; None if the later one clearly replaces the earlier. Both
+    are to stay if the earlier says more, or if a change is unlikely.
     """
     earlier, later = pair
     description, finding, details = in_doubt(reason)
+    chance = None if reason is None else chance_in(reason)
+    suggestion: Suggestion = "update"
     if loses_more(earlier, later, relating):
-        return issue_of(
-            "contradiction",
-            pair,
-            f"{description} {SAYS_MORE}",
-            "keep",
-            None,
-            finding,
-            **details,
-            more=1,
-        )
-    if rest := remainder(earlier, later, relating):
+        description, suggestion = f"{description} {SAYS_MORE}", "keep"
+        details["more"] = 1
+    elif chance is not None and chance < LIKELY:
+        suggestion = "keep"
+    elif rest := remainder(earlier, later, relating):
         details["stays"] = rest[:SHOWN]
         description += f' If the later one holds, this stays of the earlier: "{rest[:SHOWN]}"'
-    return issue_of("contradiction", pair, description, "update", later.content, finding, **details)
+    content = later.content if suggestion == "update" else None
+    return issue_of("contradiction", pair, description, suggestion, content, finding, **details)
 
 
 SAYS_MORE = (
