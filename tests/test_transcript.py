@@ -233,6 +233,17 @@ def test_a_short_line_in_chinese_is_a_whole_statement(service_of: ServiceOf) -> 
     assert first.memory.content.startswith("房东王先生") and not first.weak
 
 
+def test_the_same_task_told_before_is_a_weak_hit(service: Service) -> None:
+    asked = "can you check what the max upload size is"
+    told_size = "bump the max upload size to 40 MB please"
+    for turn, said in enumerate((asked, told_size)):
+        service.record_turn("a", said, "Done.", turn=str(turn))
+
+    hits = {hit.memory.content: hit.weak for hit in told(service, "max upload size")}
+
+    assert hits[asked] and not hits[told_size]
+
+
 def test_a_word_of_thanks_is_a_weak_hit(service: Service) -> None:
     for turn, said in enumerate(("We moved to Leeds in March.", "toll", "OK", "Great!")):
         service.observe("prompt", "a", str(turn), said, tell=False)

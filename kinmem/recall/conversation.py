@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from kinmem.clock import Clock
-from kinmem.language import only_asks, order_in
+from kinmem.language import appraise, only_asks, order_in
 from kinmem.llm.base import Calibration, Embedder
 from kinmem.models import (
     CONVERSATION,
@@ -229,7 +229,8 @@ class Conversation:
     ) -> Hit:
         """Return a turn as a hit, with its question if it is a reply. It is weak if it only asks,
         says nothing by itself, or was found by its question, which hardly asks the same."""
-        is_weak, question = only_asks(message.text), None
+        is_weak = only_asks(message.text) or _asks_the_same(message.text, words)
+        question = None
         if reply is not None:
             was_found_by_it = one.candidate.content != message.text
             is_weak |= was_found_by_it and chance < ASKS_THE_SAME
@@ -359,6 +360,14 @@ def _is_short_and_apart(candidate: Candidate, asked: Collection[str]) -> bool:
     said = content_words(candidate.content)
     around = content_words(candidate.source_context or "")
     return len(said) <= SHORT and not set(asked) & {*said, *around}
+
+
+def _asks_the_same(text: str, asked: Collection[str]) -> bool:
+    """Return whether it is a task that adds hardly a word to the question, and no number: "can you
+    check what the upload limit is"."""
+    added = [word for word in content_words(text[:600]) if word not in asked]
+    is_told = len(added) > 1 or any(map(str.isdigit, "".join(added)))
+    return not is_told and appraise(text).asks_help
 
 
 def _says_more(candidate: Candidate, asked: Collection[str]) -> bool:

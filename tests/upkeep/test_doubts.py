@@ -64,6 +64,24 @@ async def test_what_else_a_sentence_says_is_not_lost_by_applying_a_review(
     assert (await answer(service, "review_memories"))["issues"] == []
 
 
+@pytest.mark.parametrize(("chance", "suggestion"), [("0.26", "keep"), ("0.72", "update")])
+async def test_both_stay_where_that_is_likelier(
+    service: Service, clock: MovableClock, chance: str, suggestion: str
+) -> None:
+    course, exam = "I take a course in Dutch", "The exam was hard"
+    ids = await told(service, clock, course, exam)
+    why = f"judged to have taken its place ({chance})"
+    service.store.apply(Batch(conflicts=[Conflict(ids[1], ids[0], "update", "temporal", why)]))
+
+    [issue] = (await answer(service, "review_memories"))["issues"]
+    await answer(service, "review_memories", apply=[issue["id"]])
+
+    assert issue["suggestion"] == suggestion
+    kept = {one["content"] for one in (await answer(service, "list_memories"))["memories"]}
+    assert kept == ({course, exam} if suggestion == "keep" else {exam})
+    assert (await answer(service, "review_memories"))["issues"] == []
+
+
 async def test_a_doubt_tells_both_texts_how_likely_it_is_and_what_each_answer_does(
     service: Service, clock: MovableClock
 ) -> None:
