@@ -130,10 +130,15 @@ class Wording:
         return value + ME * self.is_own - COURTEOUS * bool(COURTESY.search(text))
 
     @property
-    def asking_to_keep(self) -> int:
-        """Characters of the opening that asks to keep it, "Remember that"; 0 without one."""
+    def asks_to_keep(self) -> bool:
+        """Whether it begins by asking to keep it, "Remember that"."""
+        return ASKED_TO_KEEP.match(self.text) is not None
+
+    @property
+    def request(self) -> int:
+        """Characters of such an opening that the statement stands without; 0 if there are none."""
         found = ASKED_TO_KEEP.match(self.text)
-        return found.end() if found else 0
+        return found.end() if found and found["before"] else 0
 
     @property
     def hedge(self) -> int:

@@ -34,9 +34,11 @@ LEAST_WORDS = 3
 """Of a text in a program's message; a shorter one is a name or a value."""
 ASKED_TO_KEEP = late(
     r"(?i)\W*(?:please |bitte |hey,? |(?:can|could|would|will) you )*"
-    rf"(?:{either('asked_to_keep')})[,:]?\s+(?!to\b|me\b)"
+    rf"(?:(?P<before>(?:{either('asked_to_keep')})[,:]?\s+(?!to\b|me\b)"
+    rf"|(?:{either('asked_to_keep_unspaced')})[,，:：]?\s*)|(?:{either('asked_to_keep_whole')})\s+)"
 )
-"""It is taken off what is kept: my dog is called Bello."""
+"""What stands `before` the statement is taken off: "my dog is called Bello". A German clause behind
+"dass" does not stand without it."""
 HEDGE = late(rf"(?i)\W*(?:{either('hedge')})[,，:]?\s*(?:dass )?")
 """How somebody tells what they have found to be so: a fact none the less."""
 

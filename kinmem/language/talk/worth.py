@@ -316,7 +316,12 @@ def _states(text: str) -> bool:
     if not asks(text):
         return appraise(text).kind != "question"
     parts = [part for part in CLAUSE.split(text.rstrip("?？! ")) if words(part)][:MOST_BESIDE]
-    return len(parts) > 1 and any(appraise(f"{part}?").worth >= STATED_BESIDE for part in parts)
+    return len(parts) > 1 and any(map(states_if_asked, parts))
+
+
+def states_if_asked(part: str) -> bool:
+    """Whether a part of a question states something although it is asked."""
+    return appraise(f"{part}?").worth >= STATED_BESIDE
 
 
 def _log_odds(chance: float) -> float:
