@@ -172,6 +172,8 @@ class Reasons(NamedTuple):
     """The judge's chance that it is about something else."""
     judged: float | None = None
     """Added for the judge's verdict."""
+    times_likely: float | None = None
+    """How likely it answers, as a factor; see confidence.likeliest_first."""
     times_rerank: float | None = None
     plus_rerank: float | None = None
     """The re-ranking model's score, added if there is no score to multiply."""
@@ -219,6 +221,7 @@ LABELS = (
         "judge",
         "unrelated",
         "+judge",
+        "xlikely",
         "xrerank",
         "+rerank",
         "rerank",

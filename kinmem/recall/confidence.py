@@ -1,4 +1,5 @@
-"""Stage 8: estimate how likely each hit is to answer the question, and whether any of them does.
+"""Stage 8: estimate how likely each hit is to answer the question, whether any of them does, and
+which are to come first.
 
 The estimate is a logistic regression over twelve features, fitted to our own questions, half of
 which have no answer. If the judge has read a hit, its verdict is combined with the estimate
@@ -137,6 +138,12 @@ LEAST_CALLED = 3
 QUESTION_MARKS = ("?", "？")
 # Most hits below the bar that are shown.
 WEAK = 5
+# Power of the chance by which a score is multiplied, if the judge has read the hits. Of 254
+# questions about 22 worlds of memories the first hit answers 90.9 % instead of 88.2 (nDCG@10 94.7,
+# was 93.7), of 80 hard ones about what was learned in ten talks 34 instead of 27. Powers from .2 to
+# 1 do about as much. Where the judge reads nothing, among turns of talk, the order would be worse
+# (LoCoMo 62.4 instead of 68.4): the features alone do not tell how well each answers.
+POWER = 0.5
 # Reranker score, 0 to 1, from which a hit may be an answer.
 FITTING = 0.3
 
@@ -166,6 +173,23 @@ def judge(
         bar = 0.0
     least = 0.0 if is_weak or question.was else bar / FILLER
     return confidences, max(confidences, default=1.0) < bar, least
+
+
+def likeliest_first(
+    hits: Sequence[Scored], confidences: Sequence[float]
+) -> tuple[list[Scored], list[float]]:
+    """Return the hits with the factor for how likely each answers in its score, best first, each
+    with its confidence; unchanged if the judge has read none, or a re-ranking model has ordered
+    them."""
+    read = [hit.reasons.judge is not None for hit in hits]
+    if not any(read) or any(hit.reasons.rerank is not None for hit in hits):
+        return list(hits), list(confidences)
+    weighed = []
+    for hit, confidence in zip(hits, confidences, strict=True):
+        reasons = hit.reasons._replace(times_likely=confidence**POWER)
+        weighed.append((Scored(hit.candidate, reasons.total, reasons), confidence))
+    weighed.sort(key=lambda one: -one[0].score)
+    return [hit for hit, _ in weighed], [confidence for _, confidence in weighed]
 
 
 def _bar(

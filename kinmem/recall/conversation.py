@@ -392,7 +392,9 @@ def _role(one: Memory | Learned) -> str:
 
 def _score(hit: Hit) -> float:
     """Return the score without the models' share, since models do not read turns."""
-    return hit.reasons._replace(judged=None, plus_rerank=None, times_rerank=None).total
+    return hit.reasons._replace(
+        judged=None, times_likely=None, plus_rerank=None, times_rerank=None
+    ).total
 
 
 def as_memory(message: Message, kin: str, asked: str | None = None) -> Memory:

@@ -14,7 +14,7 @@ from kinmem.language import FollowUp
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.deadline import Attempts, Deadline
 from kinmem.models import LIVE, Answer, Asked, Filters, Found, Hit
-from kinmem.recall.confidence import judge, weak_last
+from kinmem.recall.confidence import judge, likeliest_first, weak_last
 from kinmem.recall.conversation import Conversation, Sought
 from kinmem.recall.excerpt import hits_of, shown
 from kinmem.recall.expand import Expansion
@@ -93,6 +93,8 @@ class Recall:
         scored = rerank(asked, scored, limit, models.rerank, attempts)  # 6
         kept = inquiry.judging.read(trim(scored, limit, settings))  # 7
         confidences, abstained, least = judge(kept, question, found, settings)  # 8
+        if is_bounded:
+            kept, confidences = likeliest_first(kept, confidences)
         hits = hits_of(kept, confidences, store)
         hits = weak_last(hits, abstained, least, only_here=says_here(text))
         hits = former_first(hits, question.until, asked=question.was is not None)  # 9
