@@ -5,8 +5,8 @@
   `join_knowledge`; `names_in` a text, `names_by_capitals`; `introduced_in` it, who speaks;
   `stored_relation`, `inverse_relation`
 - talk: the `Prose` of a message, its sentences; the `Wording` of a sentence
-- worth: `appraise` a statement, or the `kinds` of several with what stands around them;
-  `only_asks` a whole text, `states_if_asked` a part of one
+- worth: `appraise` a statement, or the `kinds` of several with what stands around them; KEPT, those
+  of what is worth it; `only_asks` a whole text, `states_if_asked` a part of one
 - weight: the `Weight` of a text by its words, TIMES among them; UNIMPORTANT, for hearsay
 - atoms: `atoms`, what must not differ; `normalised`, `content_hash`
 - relation: a `Pair` of statements; the `claim` of one without the words that say that it has
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         names_in,
     )
     from kinmem.language.talk.worth import (
+        KEPT,
         Judgement,
         Setting,
         appraise,
@@ -66,7 +67,7 @@ _MODULES = {
     "relations": "inverse_relation join_knowledge knowledge stored_relation",
     "talk.prose": "Prose Wording",
     "talk.statements": "Statement introduced_in names_by_capitals names_in",
-    "talk.worth": "Judgement Setting appraise kinds only_asks states_if_asked",
+    "talk.worth": "KEPT Judgement Setting appraise kinds only_asks states_if_asked",
     "salience": "TIMES UNIMPORTANT Weight keywords summary",
     "same.lexemes": "content_hash normalised",
     "same.similarity": "Kinship Ladder atoms",

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from kinmem.language import Pair
 from kinmem.learn.occasion import share_of_words
 from kinmem.llm.base import Relation
-from kinmem.llm.relating import LONGEST, Change, Relating, chance_of, log_odds
+from kinmem.llm.relating import LONGEST, UNCHANGED, Change, Relating, chance_of, log_odds
 
 WEIGHTS = Path(__file__).with_name("changes.json")
 CLAUSE = re.compile(r"(?<=[.!?;,])\s+|(?<=[。！？；，])")
@@ -77,7 +77,7 @@ def changes(near: Sequence[Near], message: str | None, relating: Relating) -> li
     """Return how likely the later of each two has changed the earlier; None if the judge could not
     read the message. `message` is what the new statement was said in; None if a caller gave it."""
     if message is None or _stands_alone(near, message):
-        return _of_given(near)
+        return _of_given(near, relating)
     weights, bias = _weights()
     return [
         signs and Change(chance_of(bias + sum(map(mul, weights, signs))), is_of_talk=True)
@@ -91,15 +91,16 @@ def _stands_alone(near: Sequence[Near], message: str) -> bool:
     return len(near) == 1 and near[0].later == message
 
 
-def _of_given(near: Sequence[Near]) -> list[Change | None]:
+def _of_given(near: Sequence[Near], relating: Relating) -> list[Change | None]:
+    """What states nothing is not changed: "That pic is gorgeous!" of a chat that was memorized."""
     nearest = max((one.cosine for one in near), default=0.0)
-    return [
-        Change(
-            chance_of(log_odds(one.relation.replaces) - FURTHER * (nearest - one.cosine)),
-            is_of_talk=False,
-        )
-        for one in near
-    ]
+    found: list[Change | None] = []
+    for one in near:
+        odds = log_odds(one.relation.replaces) - FURTHER * (nearest - one.cosine)
+        change = Change(chance_of(odds), is_of_talk=False)
+        states = not change.is_likely or relating.states(one.earlier)
+        found.append(change if states else UNCHANGED)
+    return found
 
 
 def signs_of(near: Sequence[Near], message: str, relating: Relating) -> list[Signs | None]:

@@ -41,6 +41,9 @@ class Broken:
         self.asked += 1
         raise ModelError("it cannot be loaded")
 
+    def kinds(self, sentence, around="", *, deadline=None):
+        raise ModelError("it cannot be loaded")
+
 
 def near(earlier, later, judge, cosine=0.6):
     [relation] = judge.relations([earlier], later)
@@ -113,3 +116,23 @@ def test_a_long_message_is_read_around_the_statement():
     assert excerpt(message[:500] + content, content).endswith(content)
     assert excerpt(content + message, content).startswith(content)
     assert excerpt("c" * 900, "Said by a model in other words.") == "c" * LONGEST
+
+
+@pytest.mark.parametrize(
+    ("stored", "given", "is_doubted"),
+    [
+        ("That pic is gorgeous! Where did you take it?", "It's my new picture of the lake.", False),
+        ("I am single and live alone", "I moved in with Jonas in May", True),
+    ],
+)
+def test_what_states_nothing_is_not_changed(stored, given, is_doubted, judge):
+    likely = Relation(0.01, 0.9, 0.01, 0.01, 0.07)
+    [change] = changes([Near(stored, given, 0.6, 0.6, likely)], None, Relating(judge))
+    assert change.is_likely == is_doubted
+
+
+def test_if_the_judge_cannot_tell_what_states_a_text_counts_as_stating(judge):
+    likely = Relation(0.01, 0.9, 0.01, 0.01, 0.07)
+    pairs = [Near("That pic is gorgeous!", "It's my new picture.", 0.6, 0.6, likely)]
+    [change] = changes(pairs, None, Relating(Broken()))
+    assert change.is_likely
