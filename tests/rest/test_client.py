@@ -1,6 +1,7 @@
 """Python over REST: one contract for a memory that is opened here, and for one of a server."""
 
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 
 import httpx
@@ -33,6 +34,11 @@ def public(memory: object) -> set[str]:
     }
 
 
+def arguments(memory: object, name: str) -> list[tuple[str, object, object]]:
+    told = signature(getattr(memory, name)).parameters.values()
+    return [(one.name, one.kind, one.default) for one in told]
+
+
 @pytest.fixture(params=["here", "server"])
 def memory(request: pytest.FixtureRequest, api: Api, tmp_path: Path) -> Iterator[Service]:
     if request.param == "here":
@@ -54,6 +60,9 @@ def test_it_has_the_methods_of_a_local_memory(api: Api, tmp_path: Path) -> None:
     ):
         # A new method of Service is an endpoint and a line of REMOTE, or it is LOCAL_ONLY.
         assert public(there) == public(here) - LOCAL_ONLY - {"clock"}
+        for name in public(there):
+            assert arguments(there, name) == arguments(here, name), name
+        assert there.recall.__doc__ == here.recall.__doc__
         with pytest.raises(AttributeError, match="where the files are"):
             there.scrub()
 

@@ -6,9 +6,9 @@ Most methods are one request, and stand in client_methods.py; what is more than 
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, update_wrapper
 from pathlib import Path
-from types import TracebackType
+from types import MethodType, TracebackType
 from typing import IO, Any, Self, TypeVar, cast
 from uuid import uuid4
 
@@ -35,6 +35,7 @@ from kinmem.web.rest.client_methods import (
     LOCAL_ONLY,
     PAGE,
     REMOTE,
+    TOLD,
     Remote,
     Unreachable,
     as_body,
@@ -43,6 +44,7 @@ from kinmem.web.rest.client_methods import (
     filled,
     in_requests,
     joined,
+    like,
     named,
     noted,
     outcome_or_note,
@@ -91,8 +93,9 @@ class Client:
             raise
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name in REMOTE:
-            return partial(self._remote, name, REMOTE[name])
+        if remote := REMOTE.get(name):
+            call = partial(self._remote, name, remote)
+            return update_wrapper(call, MethodType(remote.local, self), TOLD, ())
         why = "; it is done where the files are" if name in LOCAL_ONLY else ""
         raise AttributeError(f"a memory over HTTP has no {name!r}{why}")
 
@@ -101,6 +104,7 @@ class Client:
 
     # memories
 
+    @like(Storing.memorize)
     def memorize(self, *given: Any, **fields: Any) -> Stored:
         asked = bound(Storing.memorize, *given, **fields)
         key = asked.pop("idempotency_key", None)
@@ -150,6 +154,7 @@ class Client:
             except StillWorking:
                 time.sleep(AGAIN_SECONDS)
 
+    @like(Storing.update_memory)
     def update_memory(self, *given: Any, **changes: Any) -> Memory:
         asked = bound(Storing.update_memory, *given, **changes)
         path = f"/memories/{quoted(asked.pop('memory_id'))}"
@@ -157,6 +162,7 @@ class Client:
         match = None if version is None else f'"{max(0, version)}"'
         return self._record(Memory, "update_memory", "PATCH", path, asked, match=match)
 
+    @like(Memories.forget)
     def forget(self, *given: Any, **named: Any) -> Forgotten:
         asked = bound(Memories.forget, *given, **named)
         path = f"/memories/{quoted(asked['memory_id'])}"
@@ -178,6 +184,7 @@ class Client:
             found |= getattr(understood(kind, self._ask(name, "GET", path, some)), name)
         return found
 
+    @like(Views.history)
     def history(self, *given: Any, **named: Any) -> list[Event]:
         asked = {"limit": 100, **bound(Views.history, *given, **named)}
         id, limit = asked.pop("memory_id", None), asked.pop("limit")
@@ -196,6 +203,7 @@ class Client:
                 return lines
             asked["before"] = told[-1].write if id is None else told[-1].seq
 
+    @like(Memories.review_memories)
     def review_memories(self, **named: Any) -> Review:
         asked = bound(Memories.review_memories, **named)
         asks = not (asked.get("apply") or asked.get("refuse") or asked.get("keep"))
@@ -204,11 +212,13 @@ class Client:
         method = "GET" if asks else "POST"
         return self._record(Review, "review_memories", method, "/review", asked)
 
+    @like(Memories.decide)
     def decide(self, *given: Any, **named: Any) -> Settled:
         asked = bound(Memories.decide, *given, **named)
         path = f"/review/{quoted_name(asked.pop('issue'), 'issue')}"
         return self._record(Settled, "decide", "POST", path, asked)
 
+    @like(Views.explore)
     def explore(self, *given: Any, **named: Any) -> Any:
         told = self._ask("explore", "GET", "/explore", bound(Views.explore, *given, **named))
         known = understood(knowledge_endpoints.Known, told)
@@ -222,6 +232,7 @@ class Client:
 
     # conversations and upkeep
 
+    @like(Conversations.record_turn)
     def record_turn(self, *given: Any, **named: Any) -> Observed:
         asked = bound(Conversations.record_turn, *given, **named)
         key = asked.pop("idempotency_key", None)
@@ -230,10 +241,12 @@ class Client:
     def compacted(self, session: str) -> None:
         self._ask("compacted", "POST", "/compacted", {"session": session})
 
+    @like(Care.sleep)
     def sleep(self, *given: Any, **named: Any) -> Run:
         asked = bound(Care.sleep, *given, **named)
         return cast(Run, self._done("sleep", upkeep.Slept, "run", asked))
 
+    @like(Care.summarize)
     def summarize(self, *given: Any, **named: Any) -> int:
         asked = bound(Care.summarize, *given, **named)
         return cast(int, self._done("summarize", upkeep.Worked, "count", asked))

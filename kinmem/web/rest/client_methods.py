@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import date
-from functools import cache
+from functools import cache, update_wrapper
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import IO, Any, NoReturn, cast
+from typing import IO, Any, NoReturn, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
@@ -48,6 +48,8 @@ from kinmem.web.rest import memory_endpoints as memories
 from kinmem.web.rest import upkeep_endpoints as upkeep
 from kinmem.web.rest.memory_endpoints import New
 from kinmem.web.rest.shapes import ID_CHARACTERS, read
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,20 @@ def bound(local: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any
         elif name != "self" and not (value is None and parameter.default is None):
             told[name] = value
     return {name: value for name, value in told.items() if name not in UNSENT}
+
+
+# What help and an editor are told of a method, beside its arguments.
+TOLD = ("__name__", "__doc__")
+
+
+def like(local: Callable[..., Any]) -> Callable[[Method], Method]:
+    """Let help and editors show a method with the arguments of the local one, which it takes."""
+
+    def shown(method: Method) -> Method:
+        update_wrapper(method, local, TOLD, ())
+        return method
+
+    return shown
 
 
 @cache

@@ -291,6 +291,8 @@ LEFT_OUT = 5
 FAINT = 0.1
 Kind = Literal["added", "times", "informs"]
 KINDS: dict[str, Kind] = {"+": "added", "x": "times"}
+# Names of what is told for information, where something is added by the same name.
+NAMES = {"judge": "judged"}
 
 
 class Factor(NamedTuple):
@@ -347,7 +349,7 @@ def _factors(hit: Hit) -> Iterator[Factor]:
     most = max((abs(value) for label, value in labels.items() if label[0] == "+"), default=0.0)
     for label, value in labels.items():
         kind: Kind = KINDS.get(label[0], "informs")
-        name = label if kind == "informs" else label[1:]
+        name = NAMES.get(label, label) if kind == "informs" else label[1:]
         whole = most if kind == "added" else 1.0
         share = min(1.0, abs(value) / whole) if whole else 0.0
         yield Factor(name.replace(" ", "_"), kind, value, share)
