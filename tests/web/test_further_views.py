@@ -32,7 +32,7 @@ def test_what_later_changes_build_on_is_undone_with_them_only_if_asked(site: Sit
     with site.client() as client:
         assert "Later changes build on this" in client.get(f"/activity/undo?what={first}").text
         assert "Not done" in site.post(client, "/activity/undo", what=first).text
-        assert "Takes back 2 writes" in client.get(f"/activity/undo?what={first}&cascade=1").text
+        assert "Takes back 2 changes" in client.get(f"/activity/undo?what={first}&cascade=1").text
 
 
 def test_a_day_shows_what_happened_and_what_held(site: Site) -> None:
