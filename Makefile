@@ -97,8 +97,10 @@ live: $(READY) ## Ask real providers; needs their keys in the environment
 sweeps: $(READY) ## Run the suite with its sweeps at their whole length: every kill, fault and day
 	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto --dist worksteal --timeout 3600
 
-postgres: $(READY) ## Ask PostgreSQL everything that a store promises; KINMEM_TEST_POSTGRES names another server
+postgres: $(READY) ## Ask PostgreSQL everything that a store promises, and tools, learning, the night and undo; KINMEM_TEST_POSTGRES names another server
 	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto tests/store/test_postgres.py
+	@KINMEM_TEST_STORE=postgres $(RUN) pytest -q -n auto tests/test_tools.py tests/test_undo.py \
+		tests/learn/test_from_turns.py tests/learn/test_memorize.py tests/upkeep/test_cycle.py
 
 KILLS ?= 10000
 CUTS ?= 5000

@@ -27,6 +27,7 @@ auth_type = trust
 auth_file = {users}
 pool_mode = transaction
 default_pool_size = {most}
+query_wait_timeout = 5
 max_client_conn = 500
 logfile = {log}
 """
