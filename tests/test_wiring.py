@@ -10,7 +10,7 @@ from kinmem.errors import ConfigError, ModelError
 from kinmem.learn.findings import Findings
 from kinmem.llm.base import ChatModels
 from kinmem.settings import load
-from kinmem.wiring.open_memory import chat_models
+from kinmem.wiring.open_memory import chat_models, embedders
 from tests.llm.model_server import ModelServer
 
 Models = Callable[..., ChatModels]
@@ -122,3 +122,12 @@ def test_a_key_that_is_not_set_is_told_by_name(
 
     with pytest.raises(ConfigError, match=r"\[providers.local\] takes its key from LOCAL_KEY"):
         models(CONFIG.format(base="http://127.0.0.1:9"), COMPACTING_MODEL="local:m")
+
+
+def test_all_kins_of_a_process_share_one_embedder(tmp_path: Path) -> None:
+    of_each = [
+        embedders(load({"KINMEM_HOME": tmp_path, "KINMEM_KIN": kin}, environment={}))
+        for kin in ("ana", "ben")
+    ]
+
+    assert [id(one) for one in of_each[0]] == [id(one) for one in of_each[1]]

@@ -368,4 +368,5 @@ def _parted(url: str) -> tuple[str, str]:
 
 def _told(address: str) -> str:
     parts = urlsplit(address)
-    return f"postgresql://{parts.hostname or 'local'}{parts.path}"
+    port = f":{parts.port}" if parts.port else ""
+    return f"postgresql://{parts.hostname or 'local'}{port}{parts.path}"
