@@ -1042,6 +1042,26 @@ def test_a_schema_of_the_first_version_is_upgraded(monkeypatch: pytest.MonkeyPat
             admin.execute("DROP SCHEMA IF EXISTS kinmem_first CASCADE")
 
 
+def test_vectors_are_found_by_who_upgrades_to_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = postgres.schema_url("kinmem_fifth")
+    all_scripts = schema.scripts()
+    with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
+        try:
+            monkeypatch.setattr(schema, "scripts", lambda: all_scripts[:5])
+            with closing(PostgresStore(url, "ana")) as fifth:
+                fifth.index.enroll(TINY, WIDTH)
+                id = added(fifth, "tea", embedder=TINY)
+            monkeypatch.undo()
+            with closing(PostgresStore(url, "ana")) as upgraded:
+                more = added(upgraded, "coffee", embedder=TINY)
+                found = upgraded.index.nearest(vector_of("tea"), TINY, 9, Filters())
+                assert [one for one, _ in found] == [id, more]
+            kept = "SELECT relname::text FROM pg_class WHERE oid = 'kinmem_fifth.vectors'::regclass"
+            assert admin.execute(f"{kept} AND relkind = 'p'").fetchall() == [("vectors",)]
+        finally:
+            admin.execute("DROP SCHEMA IF EXISTS kinmem_fifth CASCADE")
+
+
 def number_of_kin(store: PostgresStore) -> int:
     """The Kin's number, found as any process finds it."""
     return int(store.files.own.database.rows("SELECT kinmem_kin('ana')")[0][0])
