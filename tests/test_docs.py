@@ -198,7 +198,7 @@ PACKAGES = [path.parent.name for path in (ROOT / "kinmem").glob("*/__init__.py")
 TOP = "|".join([*CODE, *PACKAGES])
 MODULES = TOP.replace("|settings", "")
 """`settings` with a point behind it are those in force, not their package."""
-FILES_OF_USERS = {"notes.md"}
+FILES_OF_USERS = {"notes.md", "rooms.md"}
 """In examples of pages."""
 BENCHMARKED = {*BENCHMARKS, *OF_EMBEDDERS, *OF_SERVERS, "pairs", "kore", "all"}
 NAMES: dict[str, tuple[str, Callable[[str], bool]]] = {
