@@ -10,7 +10,7 @@ from kinmem.learn import compare as module
 from kinmem.learn.change_chance import Near
 from kinmem.learn.compare import LONGEST_CORRECTION, Compare
 from kinmem.learn.reconcile import Merge
-from kinmem.models import Chunks, Draft
+from kinmem.models import Chunks, Draft, Stored
 from kinmem.service import Service
 from tests.recall.made import memory
 
@@ -66,3 +66,16 @@ def test_a_merge_has_the_chunks_of_the_text_that_it_leads_to(service: Service) -
     assert texts("I live in Rome", draft) == ("the chunks of the new one",)
     assert texts("I live in Rome", None) == ("I live in Rome",)
     assert texts("I live in Lyon, later in Rome", draft) == ("I live in Lyon, later in Rome",)
+
+
+@pytest.mark.parametrize("status", ["created", "updated"])
+def test_who_shares_the_same_text_is_named_where_it_is_stored_all_the_same(
+    service: Service, status: Any
+) -> None:
+    new, theirs = memory("1", "I live in Rome"), memory("2", "I live in Rome", kin="ben")
+    outcome = Stored(status, "1", reason="as it was")
+
+    told = comparing(service).with_copies(outcome, new, [(theirs, 0.99)])
+
+    expected = "says the same as ben's 2" if status == "created" else "as it was"
+    assert told.reason == expected

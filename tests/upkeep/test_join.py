@@ -3,11 +3,14 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from kinmem.models import State
+from kinmem.upkeep.consolidate import _standing_for_both
+from tests.recall.made import memory
 from tests.upkeep.conftest import Bench
 
 SAME = Path(__file__).parents[1] / "corpora" / "same.jsonl"
@@ -150,3 +153,18 @@ def test_of_two_that_say_the_same_the_weightier_stays(bench: Bench, weightier: i
     run(bench)
 
     assert [one.content for one in bench.live()] == [PAIR[weightier]]
+
+
+@pytest.mark.parametrize("longer_first", [True, False])
+def test_the_one_of_two_that_says_everything_stands_for_both(longer_first: bool) -> None:
+    """What says more stays, whichever was told first."""
+    whole = memory("1", "Lena plays the cello and the piano in Lyon")
+    part = memory("2", "Lena plays the cello")
+
+    class Reading:
+        def same(self, one: str, other: str) -> float:
+            return 0.99 if (one, other) == (whole.content, part.content) else 0.01
+
+    pair = (whole, part) if longer_first else (part, whole)
+
+    assert _standing_for_both(pair, Reading(), UTC) is whole  # type: ignore[arg-type]
