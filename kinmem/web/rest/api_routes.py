@@ -25,9 +25,9 @@ from kinmem.models import Memory
 from kinmem.web import VERSION
 from kinmem.web.rest import (
     conversation_endpoints,
-    knowledge_endpoints,
+    knowledge_and_history_endpoints,
     memory_endpoints,
-    upkeep_endpoints,
+    upkeep_and_review_endpoints,
 )
 from kinmem.web.rest.declaration import PREFIX, Call, Endpoint, NotAllowed, NotYet
 from kinmem.web.rest.shapes import (
@@ -56,11 +56,11 @@ WAITING_SECONDS = 0.25
 GROUPS = (
     memory_endpoints.memories,
     memory_endpoints.documents,
-    knowledge_endpoints.past,
-    upkeep_endpoints.reviews,
-    knowledge_endpoints.knowledge,
+    knowledge_and_history_endpoints.past,
+    upkeep_and_review_endpoints.reviews,
+    knowledge_and_history_endpoints.knowledge,
     conversation_endpoints.group,
-    upkeep_endpoints.upkeep,
+    upkeep_and_review_endpoints.upkeep,
 )
 ENDPOINTS: Sequence[Endpoint] = tuple(endpoint for group in GROUPS for endpoint in group)
 

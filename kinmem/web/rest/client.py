@@ -29,8 +29,8 @@ from kinmem.service.storing import Storing
 from kinmem.service.views import Views
 from kinmem.store.history import batch_name
 from kinmem.validation import MOST_LISTED, checked_count, checked_key
-from kinmem.web.rest import knowledge_endpoints, memory_endpoints
-from kinmem.web.rest import upkeep_endpoints as upkeep
+from kinmem.web.rest import knowledge_and_history_endpoints, memory_endpoints
+from kinmem.web.rest import upkeep_and_review_endpoints as upkeep
 from kinmem.web.rest.client_methods import (
     LOCAL_ONLY,
     PAGE,
@@ -194,7 +194,7 @@ class Client:
         while True:
             part = {"limit": min(limit, LINES), **asked}
             told = understood(
-                knowledge_endpoints.History, self._ask("history", "GET", path, part)
+                knowledge_and_history_endpoints.History, self._ask("history", "GET", path, part)
             ).events
             lines += told
             count = len(told) if id is not None else len({line.write for line in told})
@@ -221,7 +221,7 @@ class Client:
     @like(Views.explore)
     def explore(self, *given: Any, **named: Any) -> Any:
         told = self._ask("explore", "GET", "/explore", bound(Views.explore, *given, **named))
-        known = understood(knowledge_endpoints.Known, told)
+        known = understood(knowledge_and_history_endpoints.Known, told)
         return known.card, known.way
 
     def mute(self, kin: str) -> None:

@@ -43,9 +43,9 @@ from kinmem.service.views import Changes, ChangesView, Views
 from kinmem.text import LONE_SURROGATES
 from kinmem.undo.undo import Undone
 from kinmem.web.rest import conversation_endpoints as talk
-from kinmem.web.rest import knowledge_endpoints as knowledge
+from kinmem.web.rest import knowledge_and_history_endpoints as knowledge
 from kinmem.web.rest import memory_endpoints as memories
-from kinmem.web.rest import upkeep_endpoints as upkeep
+from kinmem.web.rest import upkeep_and_review_endpoints as upkeep
 from kinmem.web.rest.memory_endpoints import New
 from kinmem.web.rest.shapes import ID_CHARACTERS, read
 
