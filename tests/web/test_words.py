@@ -23,6 +23,7 @@ from kinmem.errors import (
     VersionConflict,
 )
 from kinmem.models import CATEGORIES, Issue, State
+from kinmem.models.hits import LABELS
 from kinmem.settings import knobs
 from kinmem.web.render import LANGUAGES, chosen, language
 from kinmem.web.views import VIEWS
@@ -89,6 +90,12 @@ def test_every_fixed_word_of_a_memory_and_every_view_has_a_name() -> None:
     wanted |= {f"category.{one}" for one in CATEGORIES} | {f"state.{one}" for one in State}
 
     assert wanted - language("de").words.keys() == set()
+
+
+def test_every_factor_of_a_score_has_a_name() -> None:
+    factors = {label.lstrip("+x").replace(" ", "_") for label in LABELS}
+
+    assert {f"why.{one}" for one in factors} - language("de").words.keys() == set()
 
 
 def test_every_error_can_be_told_in_both_languages() -> None:
