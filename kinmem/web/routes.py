@@ -4,17 +4,18 @@ stream that tells a page of changes.
 The head of a page is sent as soon as it is known that there will be one: styles, scripts and
 navigation reach the browser while a thread still asks the store for what the view shows. That is
 known before a thread begins if the view is certain, its memory is open and a thread is free; else
-the view says so with Asked.begin, after all that may end in another status than 200. An error that
-comes later stands within the page.
+the view says so with Asked.begin. A view that may not find what it is asked for says it after it
+has looked, so that the answer is 404 or 400; one that has something to show in every memory says it
+at once. What fails later, also a store that cannot be read, is told within a page of status 200.
 """
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as NotYet
-from contextlib import nullcontext, suppress
+from concurrent.futures import Future, wait
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -121,6 +122,8 @@ class EarlyHead(Head):
         self._loop = asyncio.get_running_loop()
         self._sending: Future[None] | None = None
         self._is_over = False
+        # A call may end at its deadline just while its thread begins the page.
+        self._lock = threading.Lock()
         self.write: Callable[[], str] | None = None
         """Makes the head. Without it none is sent early."""
         self.tell: Callable[[Exception], Response] | None = None
@@ -138,22 +141,27 @@ class EarlyHead(Head):
         if self.write is None or self.is_sent:
             return
         head = self.write().encode()
-        self._sending = asyncio.run_coroutine_threadsafe(self._start(head), self._loop)
-        self.is_sent = True
-        with suppress(NotYet):
-            self._sending.result(PATIENCE)
+        with self._lock:
+            if self._is_over:  # answered without waiting for the thread any longer
+                return
+            self._sending = asyncio.run_coroutine_threadsafe(self._start(head), self._loop)
+            self.is_sent = True
+        wait([self._sending], PATIENCE)  # that it fails is no failure of the view: `end` raises it
+
+    def close(self) -> bool:
+        """Return whether it was sent, or is on its way. From now on it is not sent."""
+        with self._lock:
+            self._is_over = True
+            return self.is_sent
 
     async def end(self) -> bool:
-        """Return whether it was sent. From now on it is not."""
+        """Do what `close` does, and wait until it is no longer on its way."""
+        is_sent = self.close()
         if self._sending is not None:
             await asyncio.wrap_future(self._sending)
-        elif not self.is_sent:
-            self._is_over = True
-        return not self._is_over
+        return is_sent
 
     async def _start(self, head: bytes) -> None:
-        if self._is_over:  # answered without waiting for the thread any longer
-            return
         await self._send({"type": "http.response.start", "status": 200, "headers": FIELDS})
         await self._send({"type": "http.response.body", "body": head, "more_body": True})
 
@@ -170,11 +178,12 @@ class EarlyPage(Response):
         try:
             answer = await self._work(head)
         except Exception as error:
-            if not await head.end() or head.tell is None:
+            if not head.close() or head.tell is None:
                 raise
-            answer = head.tell(error)
+            # Before anything else, which may fail too: nobody would hear of this one.
             if not isinstance(error, KinmemError):
                 logger.error("a page could not be shown", exc_info=error)
+            answer = head.tell(error)
         if await head.end():
             await send({"type": "http.response.body", "body": answer.body})
         else:
@@ -211,7 +220,7 @@ class _Pages:
                 page = partial(self._page, view, show, needs, request, form, head)
                 return _sealed(await lane.run(page))
             except Overloaded as error:
-                if head.is_sent:
+                if head.close():
                     raise
                 return _sealed(PlainTextResponse(str(error), 503))
 
@@ -222,7 +231,7 @@ class _Pages:
         session: Session = request.scope[SESSION_KEY]
         service = self._opened.get(session.bearer.kin)
         if service and session.bearer.may(needs) and self._lanes.reading.is_free:
-            self._asked(service, request, FormData(), view, head)
+            _prepare(head, self._asked(service, request, FormData(), head), request, view)
             await head.send_at_once()
 
     def _page(
@@ -259,7 +268,8 @@ class _Pages:
     ) -> Response:
         session: Session = request.scope[SESSION_KEY]
         service = self._opened[session.bearer.kin] = self._service_for(session.bearer.kin)
-        asked = self._asked(service, request, form, view, head)
+        asked = self._asked(service, request, form, head)
+        _prepare(head, asked, request, view)
         if asked.may(needs):
             answer = _outcome(show, asked, is_form=request.method == "POST")
         else:
@@ -273,10 +283,9 @@ class _Pages:
         return answer
 
     def _asked(
-        self, service: "Service", request: Request, form: FormData, view: View, head: EarlyHead
+        self, service: "Service", request: Request, form: FormData, head: EarlyHead
     ) -> Asked:
-        """Return the request, with a head that can be sent early if a browser shows what comes."""
-        asked = Asked(
+        return Asked(
             service=service,
             session=request.scope[SESSION_KEY],
             language=chosen(request.headers.get("accept-language")),
@@ -287,12 +296,6 @@ class _Pages:
             is_live=LIVE_HEADER.decode() in request.headers,
             head=head,
         )
-        theme = _theme(request)
-        if request.method == "GET" and not (asked.is_live or "hx-request" in request.headers):
-            # A script swaps in what has come whole, and looks at its status.
-            head.write = lambda: page_head(asked, view, VIEWS, theme)
-            head.tell = lambda error: page(_failed(error, asked), asked, view, VIEWS, theme)
-        return asked
 
     async def login(self, request: Request) -> Response:
         """Log in: by the key of a one-time link, by a token, or with nothing where nobody is asked
@@ -373,6 +376,16 @@ def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:
             notice = Notice("problem.told", is_problem=True, errors=(error,))
             return Done(asked.given("back") or "/", notice)
         return _failed(error, asked)
+
+
+def _prepare(head: EarlyHead, asked: Asked, request: Request, view: View) -> None:
+    """Let the head be sent early if a browser shows what comes: a script swaps in what has come
+    whole, and looks at its status."""
+    if request.method != "GET" or asked.is_live or "hx-request" in request.headers:
+        return
+    theme = _theme(request)
+    head.write = lambda: page_head(asked, view, VIEWS, theme)
+    head.tell = lambda error: page(_failed(error, asked), asked, view, VIEWS, theme)
 
 
 def _failed(error: Exception, asked: Asked) -> Shown:

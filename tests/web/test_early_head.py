@@ -1,14 +1,22 @@
 """A page begins before the store has answered; it is the same page, with the same status, as one
 that comes whole."""
 
+import asyncio
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
+from starlette.responses import Response
+from starlette.types import Message, Send
 
-from kinmem.errors import StoreError
+from kinmem.errors import Overloaded, StillWorking, StoreError
+from kinmem.http.lanes import Lane
+from kinmem.web import routes
+from kinmem.web.routes import EarlyHead, EarlyPage
 from kinmem.web.views import VIEWS
 from tests.web.conftest import Site
 from tests.web.test_memory_views import stored
@@ -84,7 +92,7 @@ def test_a_memory_is_the_title_of_its_page(site: Site, client: httpx.Client) -> 
     ("error", "told"),
     [
         (StoreError("the disk is gone"), "the disk is gone"),
-        (ZeroDivisionError("4711"), "kinmem has made a mistake"),
+        (ZeroDivisionError("4711"), "Something went wrong in kinmem"),
     ],
     ids=["of the store", "of ours"],
 )
@@ -156,3 +164,91 @@ def test_what_was_done_is_told_once_at_the_end_of_the_page(
 
     assert page.url.path == "/memories" and page.text.count("Forgotten. It stays in the bin") == 1
     assert "Forgotten. It stays in the bin" not in client.get("/memories").text
+
+
+def _answer(work: Callable[[EarlyHead], Awaitable[Response]], send: Send) -> None:
+    """Answer with the work, on a loop in a thread of its own: a browser keeps one in this."""
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    with ThreadPoolExecutor(1) as threads:
+        scope = {"type": "http", "method": "GET"}
+        threads.submit(asyncio.run, EarlyPage(work)(scope, receive, send)).result(60)
+
+
+def _told(head: EarlyHead) -> Callable[[Exception], Response]:
+    return lambda error: Response("rest" if head.is_sent else "whole")
+
+
+def test_a_call_that_ends_just_while_its_page_begins_is_answered_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent, schedule = list[Message](), asyncio.run_coroutine_threadsafe
+
+    def slow(*given: Any) -> Future[Any]:
+        scheduled = schedule(*given)
+        threading.Event().wait(0.5)  # as if another thread had its turn
+        return scheduled
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def work(head: EarlyHead) -> Response:
+        head.write, head.tell = (lambda: "head"), _told(head)
+        threading.Thread(target=head.begin, args=(None,)).start()
+        while len(sent) < 2:
+            await asyncio.sleep(0)
+        raise StillWorking(1, 1)
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", slow)
+    _answer(work, send)
+
+    assert [one.get("body") for one in sent] == [None, b"head", b"rest"]
+
+
+def test_a_call_that_is_refused_just_before_its_page_begins_is_refused_with_503(
+    site: Site, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heads, make, seal = list[EarlyHead](), EarlyHead, routes._sealed
+
+    def made(send: Send) -> EarlyHead:
+        heads.append(make(send))
+        heads[-1].write = lambda: "head"
+        return heads[-1]
+
+    async def full(lane: Lane, work: object) -> None:
+        raise Overloaded(1, 1)
+
+    def late(response: Response) -> Response:
+        for head in heads:
+            thread = threading.Thread(target=head.begin, args=(None,))
+            thread.start()
+            thread.join()
+        return seal(response)
+
+    monkeypatch.setattr(routes, "EarlyHead", made)
+    monkeypatch.setattr(routes, "_sealed", late)
+    monkeypatch.setattr(Lane, "run", full)
+    answer = client.get("/memories?sort=oldest")
+    monkeypatch.undo()
+
+    assert len(heads) == 1 and answer.status_code == 503 and "head" not in answer.text
+
+
+def test_the_error_of_a_view_is_logged_though_the_browser_has_gone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def send(message: Message) -> None:
+        raise OSError("the browser has gone")
+
+    async def work(head: EarlyHead) -> Response:
+        head.write, head.tell = (lambda: "head"), _told(head)
+        await asyncio.to_thread(head.begin, None)
+        raise ZeroDivisionError
+
+    with pytest.raises(OSError, match="has gone"):
+        _answer(work, send)
+
+    logged = [one.exc_info[0] for one in caplog.records if one.exc_info]
+    assert logged == [ZeroDivisionError]

@@ -173,16 +173,25 @@ def test_only_the_owner_undoes_what_holds_a_memory_back(site: Site, path: str) -
     assert site.service.store.get(id).state == "active"
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        pytest.param("/memories?sort=oldest", 503, id="whose view may refuse what it is asked for"),
+        pytest.param("/memories", 200, id="that has begun"),
+    ],
+)
 def test_a_memory_that_cannot_be_opened_is_told_on_a_page(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: Site, monkeypatch: pytest.MonkeyPatch, path: str, status: int
 ) -> None:
     gone = StoreError("the disk is gone")
     with site.client() as client, monkeypatch.context() as during:
         during.setattr(site.services, "_opened", {})
         during.setattr(site.services, "_open", lambda name, opened: opened.set_exception(gone))
-        answer = client.get("/memories?sort=oldest")
+        answer = client.get(path)
 
-    assert answer.status_code == 503 and "the disk is gone" in answer.text
+    main = re.search("<main.*</main>", answer.text, re.S)
+    assert answer.status_code == status and main and "the disk is gone" in main[0]
+    assert answer.text.count("</html>") == 1
 
 
 def test_strange_addresses_are_no_failures_of_the_server(site: Site) -> None:
