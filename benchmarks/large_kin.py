@@ -121,7 +121,7 @@ def _three_ways(store: PostgresStore, url: str, asked: Sequence[Any]) -> tuple[l
     exact, slow = _found(store, asked)
     rows: list[Row] = [("one by one, among others", 0.0, slow, "", _sizes(url))]
     began = time.monotonic()
-    pgvectors.part_from_others(database, last)
+    pgvectors.give_own_partition(database, last)
     took = time.monotonic() - began
     same, slow = _found(store, asked)
     rows.append(("one by one, in a partition", took, slow, _share(exact, same), _sizes(url)))

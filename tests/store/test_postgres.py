@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -332,6 +332,54 @@ def test_a_partition_keeps_a_kins_vectors_together_and_out_of_reach(
         assert admin.execute("SELECT count(*) FROM kinmem.vectors").fetchall() == [(2,)]
         with suppress(psycopg.errors.InsufficientPrivilege), admin.transaction():
             assert admin.execute(f"SELECT count(*) FROM {part}").fetchall() == [(0,)]
+
+
+@contextmanager
+def reading_vectors(url: str) -> Iterator[None]:
+    """While somebody is in the midst of reading vectors, so that the table cannot be changed."""
+    with psycopg.connect(url) as admin:
+        admin.execute("SELECT count(*) FROM kinmem.vectors")
+        yield
+
+
+@pytest.fixture
+def large(
+    store_of: Callable[[str], PostgresStore], monkeypatch: pytest.MonkeyPatch
+) -> PostgresStore:
+    """A Kin that has enough vectors for a partition and an index."""
+    monkeypatch.setattr(pgvectors, "OWN_INDEXED_FROM", 2)
+    ana = store_of("ana")
+    ana.index.enroll(TINY, WIDTH)
+    for content in ("tea", "coffee"):
+        added(ana, content, embedder=TINY)
+    return ana
+
+
+def test_an_index_that_is_older_than_the_partition_is_made_anew_in_it(
+    large: PostgresStore, postgres_url: str
+) -> None:
+    def where() -> list[tuple[str]]:
+        name = f"vectors_of_{number_of('ana')}_"
+        return of_kinmem(f"SELECT tablename FROM pg_indexes WHERE starts_with(indexname, '{name}')")
+
+    with reading_vectors(postgres_url):
+        assert large.keep_house(bool) == {"indexes": 1}
+    assert where() == [("vectors_of_many",)]
+
+    assert large.keep_house(bool) == {"partitions": 1, "indexes": 1}
+    assert where() == [(f"vectors_kin_{number_of('ana')}",)]
+    assert large.keep_house(bool) == {}
+
+
+def test_no_vector_is_moved_while_somebody_uses_the_table(
+    large: PostgresStore, postgres_url: str
+) -> None:
+    with reading_vectors(postgres_url):
+        assert "partitions" not in large.keep_house(bool)
+
+    # A row that was deleted keeps who did it, also when that was taken back.
+    deleted_by = "SELECT DISTINCT xmax::text FROM kinmem.vectors_of_many"
+    assert of_kinmem(deleted_by) == [("0",)]
 
 
 # plans that are kept

@@ -7,7 +7,7 @@ An index is of the copies that all share, or of a Kin that has very much. It is 
 each owner and embedder: what most Kins have is few, and compared one by one. An index of all Kins'
 vectors would be searched first, and most of what it finds be taken away by the policies. It is made
 without keeping writers out, by a login that owns the tables; until then all are compared. Before
-that, a Kin's own move to a partition of their own.
+its index is made, a Kin's vectors move to a partition of their own.
 """
 
 import json
@@ -328,9 +328,10 @@ new vector is put into it."""
 WIDEST = 2000
 """Dimensions that hnsw takes."""
 INDEXES = """
-    SELECT substr(c.relname, length(%(name)s) + 1)::bigint, i.indisvalid, EXISTS (
-        SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = c.oid
-    ) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+    SELECT substr(c.relname, length(%(name)s) + 1)::bigint,
+        i.indisvalid AND i.indrelid = to_regclass(%(table)s),
+        EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = c.oid)
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
     WHERE c.relnamespace = to_regnamespace(%(schema)s) AND starts_with(c.relname, %(name)s)
 """
 OWNS = """
@@ -342,11 +343,15 @@ OF_MANY, OF_ONE = "vectors_of_many", "vectors_kin_{}"
 IS_APART = """
     SELECT 1 FROM pg_inherits WHERE inhrelid = to_regclass(%s) AND NOT inhdetachpending
 """
-# The Kin's lock is held, so nobody changes its vectors meanwhile; nobody reads any of vectors while
-# the partition is attached, for which the server looks at those of all others once.
+# The Kin's lock is held, so nobody changes its vectors meanwhile. Attaching locks out all readers
+# while the server scans the default partition. Whether it would get that lock is tried before
+# anything is written, and the lock is given back: readers need not wait for the copying as well.
 MAKE_APART = """
     SET LOCAL ROLE NONE;
     SET LOCAL lock_timeout = 1000;
+    SAVEPOINT tried;
+    LOCK TABLE {schema}.vectors_of_many IN ACCESS EXCLUSIVE MODE;
+    ROLLBACK TO SAVEPOINT tried;
     CREATE TABLE {part} (LIKE {schema}.vectors INCLUDING DEFAULTS);
     INSERT INTO {part} SELECT * FROM {schema}.vectors WHERE kin_id = {owner};
     DELETE FROM {schema}.vectors WHERE kin_id = {owner};
@@ -368,8 +373,8 @@ def is_wanted(owner: int, last_chunk: int, width: int) -> bool:
 
 
 def keep_indexes(rows: PostgresDatabase, last_chunk: int) -> int:
-    """Make the indexes of an owner that are missing, and drop those of embedders that are gone or
-    that were not finished; returns how many were made."""
+    """Make the indexes of an owner that are missing, and drop those of embedders that are gone,
+    that were not finished, or of a table that the vectors have left; returns how many were made."""
     known: dict[int, int] = dict(rows.rows("SELECT id, dimension FROM embedders"))
     named = "vectors_shared_" if rows.owner == SHARED else f"vectors_of_{rows.owner}_"
     schema, made = rows.server.schema, 0
@@ -377,21 +382,32 @@ def keep_indexes(rows: PostgresDatabase, last_chunk: int) -> int:
         cursor.execute(OWNS, (schema,))
         if cursor.fetchone() != (True,):
             return 0
-        cursor.execute(INDEXES, {"schema": schema, "name": named})
+        table = _table_of(cursor, rows)
+        cursor.execute(INDEXES, {"schema": schema, "name": named, "table": table})
         usable = set()
-        for number, is_valid, is_being_made in cursor.fetchall():
-            if is_being_made or (is_valid and number in known):
+        for number, is_good, is_being_made in cursor.fetchall():
+            if is_being_made or (is_good and number in known):
                 usable.add(number)
             else:
                 cursor.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{schema}".{named}{number}')
         for number, width in known.items():
             if number not in usable and is_wanted(rows.owner, last_chunk, width):
-                _make(cursor, rows, f"{named}{number}", number, width)
+                place = rows.server.path.rpartition(", ")[2]  # where pgvector is
+                cursor.execute(
+                    MAKE.format(
+                        name=f"{named}{number}",
+                        table=table,
+                        place=f"{place}.",
+                        width=width,
+                        owner=rows.owner,
+                        number=number,
+                    )
+                )
                 made += 1
     return made
 
 
-def part_from_others(rows: PostgresDatabase, last_chunk: int) -> int:
+def give_own_partition(rows: PostgresDatabase, last_chunk: int) -> int:
     """Put the vectors of a Kin that has very many into a partition of their own, in one
     transaction; returns how many were made. If somebody uses the table, it is left for later."""
     if rows.owner == SHARED or last_chunk < OWN_INDEXED_FROM:
@@ -400,9 +416,7 @@ def part_from_others(rows: PostgresDatabase, last_chunk: int) -> int:
     part = f"{schema}.{OF_ONE.format(rows.owner)}"
     with rows.server.connection("") as cursor:
         cursor.execute(OWNS, (rows.server.schema,))
-        owns = cursor.fetchone() == (True,)
-        cursor.execute(IS_APART, (part,))
-        if not owns or cursor.fetchone():
+        if cursor.fetchone() != (True,) or _table_of(cursor, rows) == part:
             return 0
     try:
         with rows.writing() as db:
@@ -417,19 +431,9 @@ def part_from_others(rows: PostgresDatabase, last_chunk: int) -> int:
     return 1
 
 
-def _make(
-    cursor: "ClientCursor[Any]", rows: PostgresDatabase, name: str, number: int, width: int
-) -> None:
-    place = rows.server.path.rpartition(", ")[2]  # where pgvector is
-    schema, own = rows.server.schema, OF_ONE.format(rows.owner)
-    cursor.execute(IS_APART, (f'"{schema}".{own}',))
-    cursor.execute(
-        MAKE.format(
-            name=name,
-            table=f'"{schema}".{own if cursor.fetchone() else OF_MANY}',
-            place=f"{place}.",
-            width=width,
-            owner=rows.owner,
-            number=number,
-        )
-    )
+def _table_of(cursor: "ClientCursor[Any]", rows: PostgresDatabase) -> str:
+    """Return the partition in which the owner's vectors are."""
+    schema = f'"{rows.server.schema}"'
+    own = f"{schema}.{OF_ONE.format(rows.owner)}"
+    cursor.execute(IS_APART, (own,))
+    return own if cursor.fetchone() else f"{schema}.{OF_MANY}"

@@ -18,8 +18,8 @@ from kinmem.store.postgres.pgvectors import (
     ChunkVectors,
     NearestChunks,
     TurnVectors,
+    give_own_partition,
     keep_indexes,
-    part_from_others,
 )
 from kinmem.store.postgres.pooled_server import Server
 from kinmem.store.postgres.postings import SaidWords, WordIndex
@@ -167,7 +167,7 @@ class PostgresStore(SqlStore):
             before = time_text(self.files.clock() - ERASED_KEPT)
             for rows in self._databases:
                 last_chunk = state_of(rows).last_chunk
-                done["partitions"] += part_from_others(rows, last_chunk)
+                done["partitions"] += give_own_partition(rows, last_chunk)
                 done["indexes"] += keep_indexes(rows, last_chunk)
             done["history"] += compact(self.files.own.database, before, is_over)
         return +done
