@@ -48,6 +48,7 @@ from tests.store.contract import (
 from tests.store.sessions_contract import SessionsContract
 from tests.store.test_isolation import ThreeKins
 from tests.sweeps import rounds
+from tests.tables import each
 
 
 @pytest.fixture
@@ -1147,16 +1148,63 @@ def test_a_server_that_was_restarted_is_used_again(
     assert len(found_by_words(store, "coffee")) == 1
 
 
+@each(
+    ("address", "named"),
+    [
+        ("postgresql://ana:hidden@127.0.0.1:1/kin", "postgresql://127.0.0.1:1/kin"),
+        (
+            "postgresql://ana:hidden@127.0.0.1:1,127.0.0.1:2/kin",
+            "postgresql://127.0.0.1:1,127.0.0.1:2/kin",
+        ),
+        ("postgresql://ana:hidden@[::1]:1/kin", "postgresql://[::1]:1/kin"),
+        ("postgresql://ana:hid#hidden@127.0.0.1:1/kin", "postgresql://127.0.0.1:1/kin"),
+        ("postgresql://ana:hidden@/kin?host=/nowhere", "postgresql://local/kin"),
+    ],
+    ids=["one", "several hosts", "IPv6", "a password that is no URL's", "a socket"],
+)
 def test_a_server_that_is_not_there_is_named_without_its_password(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, address: str, named: str
 ) -> None:
     monkeypatch.setattr(pooled_server, "BUSY_SECONDS", 0.5)
     with pytest.raises(StoreError) as error:
-        PostgresStore("postgresql://ana:hidden@127.0.0.1:1/kin", "ana")
+        PostgresStore(address, "ana")
 
     assert error.value.code == "storage_busy"
-    assert "127.0.0.1" in str(error.value)
-    assert "hidden" not in str(error.value)
+    assert str(error.value).startswith(f"{named}: ")
+    assert "hid" not in str(error.value)
+
+
+@each(
+    ("said", "code"),
+    [
+        ('could not translate host name "authentication-db" to address', "storage_busy"),
+        (
+            'connection to server at "password-db", port 5432 failed: FATAL:  sorry, too many'
+            ' clients\nconnection to server at "authentication-db", port 5432 failed: refused',
+            "storage_busy",
+        ),
+        ('FATAL:  too many connections for role "authentication"', "storage_busy"),
+        ('connection to server on socket "/tmp/.s" failed: No such file', "storage_busy"),
+        ('failed: FATAL:  password authentication failed for user "ana"', "storage_unsupported"),
+        ('failed: FATAL:  Peer authentication failed for user "ana"', "storage_unsupported"),
+        ('failed: FATAL:  no pg_hba.conf entry for host "::1", user "a"', "storage_unsupported"),
+        ('failed: FATAL:  database "nowhere" does not exist', "storage_unsupported"),
+        ("failed: fe_sendauth: no password supplied", "storage_unsupported"),
+    ],
+)
+def test_only_what_the_server_itself_refuses_ends_the_waiting(
+    monkeypatch: pytest.MonkeyPatch, said: str, code: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise psycopg.OperationalError(said)
+
+    monkeypatch.setattr(pooled_server, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(psycopg, "connect", refuse)
+    with pytest.raises(StoreError) as error:
+        PostgresStore("postgresql://127.0.0.1:1/kin", "ana")
+
+    assert error.value.code == code
+    assert " ".join(said.split()) in str(error.value)
 
 
 def test_a_database_that_is_not_there_is_told_as_the_server_tells_it(

@@ -55,9 +55,13 @@ NESTED = 3
 """Connections that one thread may hold: the shared rows, its Kin's, and a look at either."""
 DEFAULT_SCHEMA = "kinmem"
 NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
-REFUSED = re.compile(r"password|authentication|pg_hba\.conf|does not exist")
-"""In what an English server says of a login that it will not let in. The driver has no SQLSTATE of
-that; in another language it is waited for, and told in the end."""
+REFUSED = re.compile(
+    r'FATAL: (?:[^:"]*(?:password|authentication|pg_hba\.conf)'
+    r'|(?:role|database) "[^"]*" does not exist)|no password supplied'
+)
+"""What an English server itself says of a login that it will not let in; not the names around it,
+of a host or of a role that has too many connections. The driver has no SQLSTATE of that; in another
+language it is waited for, and told in the end."""
 MEANINGS: dict[str, tuple[StoreCode, str]] = {
     "55P03": ("storage_busy", "somebody else is writing; try again in a moment"),
     "40P01": ("storage_busy", "somebody else is writing; try again in a moment"),
@@ -367,6 +371,7 @@ def _parted(url: str) -> tuple[str, str]:
 
 
 def _told(address: str) -> str:
-    parts = urlsplit(address)
-    port = f":{parts.port}" if parts.port else ""
-    return f"postgresql://{parts.hostname or 'local'}{port}{parts.path}"
+    """Return the address from its hosts on, of which libpq takes several. What is before the last @
+    may be a password, which may have a / or # that ends the hosts for others."""
+    place = address.partition("://")[2].partition("?")[0].rpartition("@")[2]
+    return f"postgresql://{'local' if place[:1] in ('', '/') else ''}{place}"
