@@ -242,7 +242,7 @@ def _content(talk: Talk, group: Sequence[KeptSentence]) -> str:
         text = first.text
     else:
         text = talk.message.text[first.start : last.end]
-    asking = Wording(text).request
+    asking = Wording(text).request_length
     if asking in (0, len(text)):
         return text
     return text[asking:].rstrip("? ").strip()

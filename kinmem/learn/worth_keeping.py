@@ -43,15 +43,15 @@ MOST_CLAUSES = 3
 MOST_HOLDING = 3
 # Letters of a part before or behind such a mark, at least; a Chinese character counts as three.
 SHORTEST_PART = 12
-# Worth of a part from which the sentence is kept: of "fix the footer, our legal name is Havn now"
-# the second half, of "long day, we moved the standup to nine" likewise, if it is worth more. Of 196
-# facts in sentences that are not worth it as a whole 53 are kept, with 7 of 275 others; with tasks
-# alone 40 and 5. Among somebody else's words 11 more would be, and none other, but also "a customer
-# wrote: I live in Hamburg".
+# Worth of a part from which the sentence is kept: "fix the footer, our legal name is Havn now" for
+# its second half, "long day, we moved the standup to nine" too, if that is worth more. So 53 of 196
+# facts are kept whose sentence is not worth it as a whole, with 7 of 275 other sentences; 40 and
+# 5 if only tasks are looked into. Reported speech is left alone: "a customer wrote: I live in
+# Hamburg".
 WORTH_OF_PART = {"task": 0.5, "question": 0.6, "transient": 0.6, "smalltalk": 0.6}
-# Chance of being a question up to which what leads to one is told. Of 48 facts that do 44 are then
-# kept, with one of 202 others and one of twelve like "is it Rex, or Max, do you know?". If it must
-# not look like a question at all it is 36, one and none; without this bar 47, two and eleven.
+# Chance of being a question up to which what leads to one is told. So 44 of 48 facts are kept that
+# lead to a question, and one of 202 other parts. Without this bar two others are kept, and of
+# twelve questions like "is it Rex, or Max, do you know?" eleven instead of one.
 ASKS_ITSELF = 0.01
 
 # Most words of a sentence that is kept with the one before it.
@@ -282,8 +282,8 @@ def _judge_parts(sentence: Sentence, whole: Judgement, judge: Judge | None) -> J
     is_asked = _is_question(text)
     enough = WORTH_OF_PART["task" if is_asked else whole.kind]
     for part in _leading(text) if is_asked else _following(text):
-        # What leads to a question is read without any context, not as a message by itself, which
-        # it is not either: so 44 instead of 39 of 48 facts are kept, and no more others.
+        # Empty context, with its marks, tells the judge that the part is a whole message. Without
+        # it 44 instead of 39 of 48 facts that lead to a question are kept, and no more others.
         beside = "" if is_asked else around("", part, 0, len(part))
         result, seen = _judged(part, sentence, beside, judge)
         is_told = not is_asked or _is_told(part, text, seen)

@@ -63,8 +63,8 @@ LEAST, EXCLUDED = 0.3, 0.05
 # Chance of a change below which nobody is asked about what the form alone suggests.
 DISSENT = 0.15
 # Chance of KEPT together from which a given text states something. Of 300 pairs by a writer who saw
-# neither code nor data a person was asked about 154; 2 of 117 changes and 11 of 37 others among
-# these are below it; at .3 none and 7, at .5 9 and 12.
+# neither code nor data, a person was asked about 117 changes and 37 others. This bar drops 2 of the
+# changes and 11 of the others; .3 drops none and 7, .5 drops 9 and 12.
 STATES = 0.4
 # Seconds for all pairs of one statement, loading included. After that nothing is ended.
 PATIENCE = 5.0

@@ -179,10 +179,10 @@ def likeliest_first(
     hits: Sequence[Scored], confidences: Sequence[float]
 ) -> tuple[list[Scored], list[float]]:
     """Return the hits with the factor for how likely each answers in its score, best first, each
-    with its confidence; unchanged if the judge has read none, or a re-ranking model has ordered
-    them."""
-    read = [hit.reasons.judge is not None for hit in hits]
-    if not any(read) or any(hit.reasons.rerank is not None for hit in hits):
+    with its confidence; unchanged unless the judge has read all of them, or if a re-ranking model
+    has ordered them."""
+    are_read = all(hit.reasons.judge is not None for hit in hits)
+    if not are_read or any(hit.reasons.rerank is not None for hit in hits):
         return list(hits), list(confidences)
     weighed = []
     for hit, confidence in zip(hits, confidences, strict=True):
@@ -393,12 +393,18 @@ def _tails(question: "Question") -> dict[str, str]:
 
 
 def is_talk(hits: Sequence[Candidate], found: Found) -> bool:
-    """Return whether the source context of a hit quotes the beginning of another candidate."""
-    if not any(one.source_context for one in hits):
+    """Return whether the source contexts of most hits quote the beginning of another candidate.
+
+    Of the ten hits for a question about a conversation that was memorized turn by turn at least six
+    do, for 77 of 78 questions. A statement that was learned may have the one before it as its
+    context: of 144 questions about what was learned 143 have fewer than five such hits.
+    """
+    contexts = [one.source_context[:QUOTED] for one in hits if one.source_context]
+    if 2 * len(contexts) < len(hits) or not contexts:
         return False
     said = "\n".join([one.content[:QUOTED] for one in found.candidates])
-    contexts = [one.source_context[:QUOTED] for one in hits if one.source_context]
-    return any(context.partition("\n")[0] in said for context in contexts)
+    quoting = sum(context.partition("\n")[0] in said for context in contexts)
+    return 2 * quoting >= len(hits)
 
 
 def _plain(candidate: Candidate) -> str:

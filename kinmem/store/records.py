@@ -3,14 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from kinmem.models import EntityType, Memory, Passage
 from kinmem.models.record import Link
 from kinmem.models.turns import Conflict, Message, Role, Snapshot
-
-if TYPE_CHECKING:
-    pass
 
 # Action of the history line that an import writes about each memory it adds. Exports leave it out:
 # it is about this home, not about the memory.

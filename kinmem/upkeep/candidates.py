@@ -377,9 +377,8 @@ def loses_more(earlier: Memory, later: Memory, relating: Relating) -> bool:
     )
 
 
-# Chance of a change below which a review suggests that both stay: then it is likelier that both are
-# true.
-LIKELY = 0.5
+# Chance of a change below which a review suggests that both stay: likelier than not, both are true.
+EVEN_ODDS = 0.5
 
 
 def which_holds(pair: Sequence[Memory], relating: Relating, reason: str | None) -> Issue:
@@ -395,7 +394,7 @@ def which_holds(pair: Sequence[Memory], relating: Relating, reason: str | None) 
     if loses_more(earlier, later, relating):
         description, suggestion = f"{description} {SAYS_MORE}", "keep"
         details["more"] = 1
-    elif chance is not None and chance < LIKELY:
+    elif chance is not None and chance < EVEN_ODDS:
         suggestion = "keep"
     elif rest := remainder(earlier, later, relating):
         details["stays"] = rest[:SHOWN]

@@ -199,6 +199,28 @@ def test_what_is_asked_to_be_kept_in_german_is_kept(service: Service, asked: str
     assert [one.content for one in learned(service, f"{asked} {told}")] == [told]
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Merk dir, dass ich um 7 aufstehe.", "Merk dir, dass ich um 7 aufstehe."),
+        ("Note que le code du portail est le 4471.", "le code du portail est le 4471."),
+        ("记住我对芒果过敏", "我对芒果过敏"),
+    ],
+)
+def test_what_is_asked_to_be_kept_is_kept_without_the_request_if_it_stands_alone(
+    service: Service, text: str, kept: str
+) -> None:
+    assert [one.content for one in learned(service, text)] == [kept]
+
+
+def test_a_fact_behind_small_talk_is_learned_and_somebody_elses_is_not(service: Service) -> None:
+    own = "long day, Mia from the lab told me: I live in Hamburg now"
+    text = "so something grateful, she turns 40"
+
+    assert learned(service, own) == []
+    assert [one.content for one in learned(service, text)] == [text]
+
+
 @pytest.mark.parametrize("command", ["go test ./... -race -short", "ruff check ./... --fix"])
 def test_dots_in_a_command_end_no_sentence(service: Service, command: str) -> None:
     told = f"We always run `{command}` before a push."
@@ -213,6 +235,7 @@ def test_dots_in_a_command_end_no_sentence(service: Service, command: str) -> No
         "Bernadette ne supporte pas la muscade, on peut mettre quoi à la place ?",
         "unser Kater Moritz braucht seit neuestem Nierendiät, was darf der noch fressen?",
         "we have no car since june, so which supermarket delivers to Leeds LS6?",
+        "我妈生日是农历八月初三，今年公历是几号来着？",
         "desde que Lexi me dejó en septiembre... digo, en octubre, trabajo solo para Babelworks,"
         " ¿cómo aviso al banco?",
     ],

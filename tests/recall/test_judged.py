@@ -11,10 +11,12 @@ from kinmem.llm.base import ChatModels
 from kinmem.llm.builtin import BuiltinJudge
 from kinmem.llm.deadline import Deadline
 from kinmem.models import Answer, Asked, Filters, Reasons, Scored
+from kinmem.recall.confidence import likeliest_first
 from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
 from kinmem.recall.rerank import MOST, ROOM, Judging, read_by_judge
 from kinmem.service import Service
+from tests.recall.made import candidate, scored
 
 Open = Callable[..., Service]
 
@@ -164,3 +166,38 @@ def test_turns_of_talk_are_not_read(service: Service) -> None:
 
     assert hits
     assert not any("judge" in hit.why for hit in hits)
+
+
+READ = {"judge": 0.5, "unrelated": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("reasons", "order"),
+    [
+        pytest.param([READ, READ], ["b", "a"], id="read"),
+        pytest.param([{}, {}], ["a", "b"], id="not read"),
+        pytest.param([READ, {}], ["a", "b"], id="read in part"),
+        pytest.param([{**READ, "rerank": 0.9}, READ], ["a", "b"], id="ordered by a model"),
+    ],
+)
+def test_what_is_likelier_to_answer_comes_first_if_the_judge_has_read_all(
+    reasons: list[dict[str, float]], order: list[str]
+) -> None:
+    sure = {"a": 0.04, "b": 0.9}
+    hits = [
+        scored(candidate(id), score, **told)
+        for id, score, told in zip("ab", (0.9, 0.6), reasons, strict=True)
+    ]
+
+    ranked, confidences = likeliest_first(hits, list(sure.values()))
+
+    assert [one.candidate.id for one in ranked] == order
+    assert confidences == [sure[id] for id in order], "each keeps its own"
+    assert all(one.score == pytest.approx(one.reasons.total) for one in ranked)
+
+
+def test_only_the_default_profile_counts_how_likely_a_hit_answers(service: Service) -> None:
+    filled(service)
+
+    assert all("xlikely" in hit.why for hit in service.recall(ASKED).hits)
+    assert not any("xlikely" in hit.why for hit in service.recall(ASKED, mode="kore").hits)

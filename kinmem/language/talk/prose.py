@@ -135,8 +135,9 @@ class Wording:
         return ASKED_TO_KEEP.match(self.text) is not None
 
     @property
-    def request(self) -> int:
-        """Characters of such an opening that the statement stands without; 0 if there are none."""
+    def request_length(self) -> int:
+        """Characters of an opening that asks to keep it, if the statement stands without them; else
+        0."""
         found = ASKED_TO_KEEP.match(self.text)
         return found.end() if found and found["before"] else 0
 
