@@ -260,7 +260,7 @@ class ThreeKins(RuleBasedStateMachine):
 
 
 ThreeKins.TestCase.settings = settings(
-    max_examples=rounds(100, 5),
+    max_examples=rounds(100, 3),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),

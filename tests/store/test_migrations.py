@@ -472,7 +472,7 @@ def test_a_kill_in_a_migration_leaves_the_old_or_the_new(old: Path, later: Path)
     before, after = described(template), None
     chance = random.Random(1)
     seen = {LATEST: 0, LATEST + 1: 0}
-    kills = rounds(60, 20)
+    kills = rounds(60, 12)
     for _ in range(kills):
         for leftover in remains(old):
             leftover.unlink()

@@ -47,7 +47,7 @@ from tests.store.contract import (
 )
 from tests.store.sessions_contract import SessionsContract
 from tests.store.test_isolation import ThreeKins
-from tests.sweeps import rounds
+from tests.sweeps import rounds, sample
 from tests.tables import each
 
 
@@ -202,7 +202,7 @@ def test_both_engines_give_the_same_hits_in_the_same_order(
     texts = [one["fact"] for one in told] + [one["note"] for one in asked]
     texts += [one[which] for one in pairs[::4] for which in ("old", "new")]
     questions = [one["asked"] for one in told[::3]] + [one["question"] for one in asked]
-    questions += [one["text"] for one in lines_of("language.jsonl")]
+    questions = list(sample(questions + [one["text"] for one in lines_of("language.jsonl")], 4))
     embedder = Spelled()
     settings = load({"KINMEM_KIN": "ana", "KINMEM_HOME": home, "KINMEM_JUDGE": "off"})
     texts = list(dict.fromkeys(texts))
@@ -211,7 +211,7 @@ def test_both_engines_give_the_same_hits_in_the_same_order(
         Draft(memory_of(text), Chunks((text,), vectors[at : at + 1], embedder.name))
         for at, text in enumerate(texts)
     ]
-    assert len(drafts) > 300 and len(questions) > 180
+    assert len(drafts) > 300 and len(questions) > 45
 
     found: list[list[list[Hit]]] = []
     for store in (SqliteStore(home, "ana", clock), store_of("ana")):
