@@ -238,6 +238,7 @@ def test_dots_in_a_command_end_no_sentence(service: Service, command: str) -> No
         "unser Kater Moritz braucht seit neuestem Nierendiät, was darf der noch fressen?",
         "we have no car since june, so which supermarket delivers to Leeds LS6?",
         "我妈生日是农历八月初三，今年公历是几号来着？",
+        "meine tochter hat ja zöliakie, was kann ich für den kindergeburtstag backen?",
         "desde que Lexi me dejó en septiembre... digo, en octubre, trabajo solo para Babelworks,"
         " ¿cómo aviso al banco?",
     ],
@@ -253,7 +254,7 @@ def test_a_fact_that_leads_to_a_question_is_learned_whole(service: Service, text
         "So the build is red again, can you look at the log of the last run?",
         "Is my dog called Rex, or is it Max, do you remember?",
         "Who is my dentist, Dr. Klein or Dr. Gross, do you know?",
-        "Wohne ich in Bonn, oder in Köln, was steht da?",
+        "Haben wir eine Katze, oder einen Hund, was steht da?",
         "Was my birthday on 3 May, or on 4 May, do you know?",
         "Translate: Peter likes fish.",
         "Give me sample JSON: a user named Carla who lives in Turin and is allergic to milk",
