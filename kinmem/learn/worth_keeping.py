@@ -271,16 +271,18 @@ def judgements(
     for at in questions:
         results[at] = replace(results[at], is_worth=False)
     for at in dict.fromkeys([*questions[:MOST_HOLDING], *others[:MOST_HOLDING]]):
-        results[at] = _judge_parts(sentences[at], results[at], judge if at in judged else None)
+        reader = judge if at in judged else None
+        results[at] = _judge_parts(sentences[at], results[at], reader, is_asked=at in questions)
     return results
 
 
-def _judge_parts(sentence: Sentence, whole: Judgement, judge: Judge | None) -> Judgement:
+def _judge_parts(
+    sentence: Sentence, whole: Judgement, judge: Judge | None, *, is_asked: bool
+) -> Judgement:
     """Judge a task, or what is of the moment, by what follows, and a question by what leads to it,
     if that is a fact: "write my niece a card, she turns seven"; "my niece turns seven, what do I
     give her?"."""
     text = sentence.statement.text
-    is_asked = _is_question(text)
     enough = WORTH_OF_PART["task" if is_asked else whole.kind]
     for part in _leading(text) if is_asked else _following(text):
         # The marks of an empty context tell the judge that the part is a whole message. Without
