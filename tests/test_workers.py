@@ -237,9 +237,10 @@ def worker_of(server: Running, client: http.client.HTTPConnection) -> int | None
     """The process at the other end of an open connection."""
     port = client.sock.getsockname()[1]
     for worker in children(server):
-        ends = [one.raddr for one in psutil.Process(worker).net_connections("tcp")]
-        if port in [end.port for end in ends if end]:
-            return worker
+        with suppress(psutil.NoSuchProcess):  # one that was killed may still have been listed
+            ends = [one.raddr for one in psutil.Process(worker).net_connections("tcp")]
+            if port in [end.port for end in ends if end]:
+                return worker
     return None
 
 
@@ -278,10 +279,11 @@ def connected_to(server: Running, worker: int) -> http.client.HTTPConnection:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         client = http.client.HTTPConnection(str(url.hostname), url.port, timeout=30)
-        client.request("GET", "/healthz")
-        accepted = worker_of(server, client)
-        if client.getresponse().read() and accepted == worker and client.sock is not None:
-            return client
+        with suppress(ConnectionError, http.client.HTTPException):  # of one that was killed
+            client.request("GET", "/healthz")
+            accepted = worker_of(server, client)
+            if client.getresponse().read() and accepted == worker and client.sock is not None:
+                return client
         client.close()
     raise AssertionError(f"{worker} accepts nothing")
 
