@@ -296,8 +296,8 @@ def _names(store: Store, subject: str) -> tuple[str, ...]:
     return tuple(sorted({folded(subject), *found}))
 
 
-# Evidence of the link that an open conflict implies.
-UNDECIDED = "undecided"
+# Evidence of the link that an open conflict implies: why it is open, and how likely it is.
+UNDECIDED, CHANCE = "undecided", "chance"
 UNSEEN = (State.DELETED, State.QUARANTINED)
 
 
@@ -312,7 +312,7 @@ class Connection:
     direction."""
     weight: float = 1.0
     confidence: float | None = 1.0
-    """None of an open conflict, which says in words how sure the judge was, if it was asked."""
+    """Of an open conflict its chance, None if the form of the texts tells it."""
     is_automatic: bool = False
     undecided: str | None = None
     """Of an open conflict, why a person has to decide."""
@@ -343,7 +343,7 @@ def connections(store: Store, ids: Collection[str]) -> dict[str, list[Connection
 
 def _connection(link: Link, other: Memory, relation: str) -> Connection:
     undecided = link.evidence.get(UNDECIDED)
-    confidence = link.confidence if undecided is None else None
+    confidence = link.confidence if undecided is None else link.evidence[CHANCE]
     is_automatic = link.origin == AUTO
     return Connection(other, relation, link.weight, confidence, is_automatic, undecided)
 
@@ -359,7 +359,7 @@ def _implied(store: Store, ids: Collection[str]) -> dict[str, list[Link]]:
         ]
     for conflict in store.decisions.conflicts():
         for id in {conflict.newer, conflict.older}.intersection(ids):
-            why = {UNDECIDED: conflict.reason}
+            why = {UNDECIDED: conflict.reason, CHANCE: conflict.chance}
             link = Link(conflict.newer, conflict.older, "contradicts", origin=AUTO, evidence=why)
             found[id].append(link)
     return found

@@ -27,7 +27,6 @@ from kinmem.models import (
     Stored,
 )
 from kinmem.models.places import name_of
-from kinmem.models.turns import chance_in
 from kinmem.text import many
 
 if TYPE_CHECKING:
@@ -404,8 +403,8 @@ def _how_sure(link: "Connection") -> str:
     """Return how sure it is that a link holds, or why a person has to decide. A link that a person
     made is certain."""
     if link.undecided is not None:
-        chance = chance_in(link.undecided)
-        why = one_line(link.undecided) if chance is None else f"{chance * 100:.0f} % likely"
+        sure = link.confidence
+        why = one_line(link.undecided) if sure is None else f"{sure * 100:.0f} % likely"
         return f" ({'; '.join(filter(None, (ASKED, why)))})"
     if link.is_automatic and link.confidence is not None:
         return f" ({link.confidence:.0%} sure)"

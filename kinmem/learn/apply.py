@@ -71,7 +71,9 @@ def effects_of(
             )
         case Flag(doubts):
             conflicts = tuple(
-                Conflict(*_newer_first(new, doubt), doubt.kind, mode, doubt.reason)
+                Conflict(
+                    *_newer_first(new, doubt), doubt.kind, mode, doubt.reason, chance=doubt.chance
+                )
                 for doubt in doubts
             )
             ids = tuple(doubt.known.id for doubt in doubts)

@@ -320,14 +320,17 @@ class Correction:
         """Return with which of its neighbours a memory cannot be so."""
         match self._compare.verdict(memory, near):
             case Flag(doubts):
-                against = [(doubt.known, doubt.kind, doubt.reason) for doubt in doubts]
+                against = [(one.known, one.kind, one.reason, one.chance) for one in doubts]
             case Replace(others, kind, reason):
-                against = [(one, kind, reason) for one in others]
+                against = [(one, kind, reason, None) for one in others]
             case Outdated(by, kind, reason):
-                against = [(by, kind, reason)]
+                against = [(by, kind, reason, None)]
             case _:
                 return []
-        return [Conflict(memory.id, one.id, kind, self._mode, why) for one, kind, why in against]
+        return [
+            Conflict(memory.id, one.id, kind, self._mode, why, chance=chance)
+            for one, kind, why, chance in against
+        ]
 
 
 def _is_plain(chance: float | None) -> bool:

@@ -84,6 +84,8 @@ class Doubt:
     reason: str
     is_later: bool
     """Whether it began later than the statement."""
+    chance: float | None = None
+    """As in Conflict."""
 
 
 @dataclass(frozen=True)
@@ -318,7 +320,13 @@ def _flagged(
     new: Memory, clashes: Sequence[tuple[Memory, Clash]], mode: ConflictMode, now: datetime
 ) -> Flag | None:
     doubts = tuple(
-        _doubt(new, known, _kind(new, known, clash), _why_open(new, known, clash, mode, now), now)
+        Doubt(
+            known,
+            _kind(new, known, clash),
+            _why_open(new, known, clash, mode, now),
+            began_after(known, new, now),
+            clash.chance,
+        )
         for known, clash in clashes
     )
     return Flag(doubts) if doubts else None

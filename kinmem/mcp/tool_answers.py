@@ -80,6 +80,8 @@ class Linked(Wire):
     def of(cls, connection: "Connection") -> Self:
         begins = cut(connection.memory.content, LINKED_CHARACTERS)
         automatic, sure = connection.is_automatic, connection.confidence
+        if connection.undecided is not None:
+            sure = None  # the reason says it in words
         return cls(
             id=connection.memory.id,
             relation=connection.relation,

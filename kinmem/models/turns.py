@@ -158,7 +158,7 @@ CHANCE = re.compile(r"\((\d\.\d\d)\)")
 
 
 def chance_in(reason: str) -> float | None:
-    """Return the chance that a reason names."""
+    """Return the chance that a reason names: of exports from before Conflict.chance, too."""
     found = CHANCE.search(reason)
     return None if found is None else float(found[1])
 
@@ -179,12 +179,9 @@ class Conflict:
     """edited: the older one was given another text since, and so has the last word."""
     at: datetime | None = None
     id: int = 0
-
-    @property
-    def chance(self) -> float | None:
-        """How likely it is that they cannot both hold, as the judge has found; None if the form of
-        the texts tells it."""
-        return chance_in(self.reason)
+    chance: float | None = None
+    """How likely it is that they cannot both hold, as the judge has found; None if the form of the
+    texts tells it."""
 
     def other(self, id: str) -> str:
         """Return the memory that is not `id`."""

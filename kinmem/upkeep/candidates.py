@@ -27,7 +27,6 @@ from kinmem.llm.relating import ALIKE, UNCHANGED, Relating, weighed
 from kinmem.models import Filters, Issue, Memory, Progress, Scope
 from kinmem.models.places import compare_places
 from kinmem.models.reports import Suggestion, issue_of
-from kinmem.models.turns import chance_in
 from kinmem.store.base import Store
 from kinmem.upkeep.groups import LARGEST, Apart, Found, Group, Groups
 
@@ -322,7 +321,7 @@ def _contradiction(
         found = weighed(found, relation, *texts, relating.of_one_kind(*texts), changed)
     if found is not None:
         reason = None if found.clear else found.reason
-        yield which_holds((earlier, later), relating, reason)
+        yield which_holds((earlier, later), relating, reason, found.chance)
 
 
 # Characters of a memory that the model sees.
@@ -381,15 +380,17 @@ def loses_more(earlier: Memory, later: Memory, relating: Relating) -> bool:
 EVEN_ODDS = 0.5
 
 
-def which_holds(pair: Sequence[Memory], relating: Relating, reason: str | None) -> Issue:
+def which_holds(
+    pair: Sequence[Memory], relating: Relating, reason: str | None, chance: float | None
+) -> Issue:
     """Return a contradiction of two memories, the earlier first, with what remains of that one.
 
-    `reason` is why nobody has decided it; None if the later one clearly replaces the earlier. Both
-    are to stay if the earlier says more, or if a change is unlikely.
+    `reason` is why nobody has decided it; None if the later one clearly replaces the earlier.
+    `chance` is as in Conflict. Both are to stay if the earlier says more, or if a change is
+    unlikely.
     """
     earlier, later = pair
-    description, finding, details = in_doubt(reason)
-    chance = None if reason is None else chance_in(reason)
+    description, finding, details = in_doubt(reason, chance)
     suggestion: Suggestion = "update"
     if loses_more(earlier, later, relating):
         description, suggestion = f"{description} {SAYS_MORE}", "keep"
@@ -411,13 +412,12 @@ SAYS_MORE = (
 TELLING = ("; the other one is", "; one is", "; one ends", "; said by")
 
 
-def in_doubt(reason: str | None) -> tuple[str, str, dict[str, str | int]]:
+def in_doubt(reason: str | None, chance: float | None) -> tuple[str, str, dict[str, str | int]]:
     """Return in words what may have changed and how likely that is, as a code, and its details."""
     if reason is None:
         said = "The later one seems to have replaced the earlier: both cannot be so now."
         return said, "replaced", {}
     said = "The later one may have replaced the earlier"
-    chance = chance_in(reason)
     why = next((reason[reason.index(one) + 2 :] for one in TELLING if one in reason), None)
     because = "" if why is None else f" It was not decided by itself: {why}."
     if chance is None:

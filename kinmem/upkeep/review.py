@@ -158,7 +158,7 @@ def _open_conflicts(
         pair = [memories[id] for id in (conflict.older, conflict.newer) if id in memories]
         if len(pair) == 2 and all(memory.state in LIVE for memory in pair) and _fits(pair, filters):
             known |= {memory.id: memory for memory in pair}
-            yield which_holds(pair, relating, conflict.reason)
+            yield which_holds(pair, relating, conflict.reason, conflict.chance)
 
 
 def _fits(pair: Sequence[Memory], filters: Filters) -> bool:

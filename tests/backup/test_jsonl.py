@@ -235,7 +235,9 @@ RECORDS: list[Record] = [
     ),
     ErasedRecord(id="gone", history=(Line(at=NOW, action="erased", write=2),)),
     LinkRecord(link=Link("a", "b", "part_of", 0.5, 0.25, "auto", {"similarity": 0.8}, NOW, NOW)),
-    ConflictRecord(conflict=Conflict("a", "b", "update", "ask", "because", "kept_both", NOW)),
+    ConflictRecord(
+        conflict=Conflict("a", "b", "update", "ask", "because", "kept_both", NOW, chance=0.725)
+    ),
     RefusalRecord(kind="merge", ids=("a", "b"), at=NOW),
     MessageRecord(
         message=Message(
@@ -288,6 +290,20 @@ def test_every_kind_of_record_is_stored_and_read_as_it_was(service_of: ServiceOf
     assert isinstance(header, Header)
     assert header.last == {"write": 3, "message": 4, "snapshot": 7, "shown": 9}
     assert [jsonl.record(json.loads(jsonl.as_line(jsonl.as_values(one)))) for one in found] == found
+
+
+def test_an_export_from_before_chances_had_a_field_has_them_in_prose(service_of: ServiceOf) -> None:
+    ana = service_of("ana", resident=False)
+    told = Conflict("a", "b", "update", "ask", "judged to exclude it (0.71); one is to come")
+    values = jsonl.as_values(ConflictRecord(conflict=told))
+    del values["conflict"]["chance"]
+    older = jsonl.record(json.loads(jsonl.as_line(values)))
+    assert not isinstance(older, Header)
+    memories = [one for one in RECORDS if isinstance(one, MemoryRecord)]
+
+    ana.store.transfer.load([*memories, older], Loading("import-x", {}))
+
+    assert [one.chance for one in ana.store.decisions.conflicts()] == [0.71]
 
 
 def test_what_is_said_during_an_import_is_kept_apart(service_of: ServiceOf) -> None:

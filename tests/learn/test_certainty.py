@@ -166,7 +166,7 @@ def test_a_newer_one_that_was_not_found_stands_behind_and_has_no_score_of_its_ow
 
 @pytest.mark.parametrize(
     ("chance", "first", "fetched"),
-    [("0.40", "older", False), ("0.60", "newer", False), ("0.85", "newer", True)],
+    [(0.40, "older", False), (0.60, "newer", False), (0.85, "newer", True)],
 )
 def test_a_conflict_that_is_unlikely_marks_and_moves_nothing(
     judged, clock, monkeypatch, chance, first, fetched
@@ -175,7 +175,7 @@ def test_a_conflict_that_is_unlikely_marks_and_moves_nothing(
     answer = judged.recall(LIKELY[0][0], limit=2)
     by_id = {hit.memory.id: replace(hit, newer=None) for hit in answer.hits}
     [conflict] = judged.store.decisions.conflicts()
-    as_likely = [replace(conflict, reason=f"judged to have taken its place ({chance})")]
+    as_likely = [replace(conflict, chance=chance)]
     monkeypatch.setattr(type(judged.store.decisions), "conflicts", lambda _: as_likely)
 
     def ordered(*ids):

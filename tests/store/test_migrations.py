@@ -318,6 +318,32 @@ def test_version_5_with_turns_is_backed_up_and_notes_repetitions_then(
     assert described(path)[0] == LATEST
 
 
+IN_PROSE = {
+    "judged to have taken its place (0.72); the other one is pinned": 0.72,
+    "judged to exclude it (1.00)": 1.0,
+    "judged to have another value (0.07); not clear enough to decide": 0.07,
+    "says (since 0.9) that it was otherwise": None,
+    "one is private, the other shared": None,
+}
+"""Reasons of conflicts, and the chances that version 12 read out of them."""
+
+
+def test_version_11_has_the_chance_of_a_conflict_in_prose(home: Path, tmp_path: Path) -> None:
+    eleventh, path = tmp_path / "eleventh", home / "kins" / "ana.db"
+    eleventh.mkdir()
+    for script in sorted(MIGRATIONS.glob("*.sql"))[:11]:
+        shutil.copy(script, eleventh)
+    with closing(SqliteDatabase(path, eleventh)) as database, database.writing() as db:
+        db.run_each(
+            "INSERT INTO conflicts (newer, older, kind, mode, reason, at)"
+            " VALUES (?, 'b', 'update', 'temporal', ?, '2026-06-15T12:00:00.000000Z')",
+            [(str(n), reason) for n, reason in enumerate(IN_PROSE)],
+        )
+
+    with closing(SqliteStore(home, "ana")) as store:
+        assert {one.reason: one.chance for one in store.decisions.conflicts()} == IN_PROSE
+
+
 def test_nothing_is_backed_up_where_nothing_changes(old: Path) -> None:
     home = old.parents[1]
     SqliteDatabase(old, before_upgrade=backups_of(home).upgrading).close()

@@ -47,6 +47,7 @@ from tests.store.contract import (
 )
 from tests.store.sessions_contract import SessionsContract
 from tests.store.test_isolation import ThreeKins
+from tests.store.test_migrations import IN_PROSE
 from tests.sweeps import rounds, sample
 from tests.tables import each
 
@@ -1109,6 +1110,30 @@ def test_vectors_are_found_by_who_upgrades_to_partitions(monkeypatch: pytest.Mon
             assert admin.execute(f"{kept} AND relkind = 'p'").fetchall() == [("vectors",)]
         finally:
             admin.execute("DROP SCHEMA IF EXISTS kinmem_fifth CASCADE")
+
+
+def test_the_chance_of_a_conflict_is_read_out_of_its_prose(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = postgres.schema_url("kinmem_sixth")
+    all_scripts = schema.scripts()
+    with psycopg.connect(postgres.database_url(), autocommit=True) as admin:
+        try:
+            monkeypatch.setattr(schema, "scripts", lambda: all_scripts[:6])
+            PostgresStore(url, "ana").close()
+            admin.execute(
+                "INSERT INTO kinmem_sixth.conflicts (kin_id, newer, older, kind, mode, reason, at)"
+                " SELECT 1, told, 'b', 'update', 'ask', told, '2026-06-15T12:00:00.000000Z'"
+                " FROM unnest(%s::text[]) told",
+                (list(IN_PROSE),),
+            )
+            monkeypatch.undo()
+            with closing(PostgresStore(url, "ana")) as upgraded:
+                assert number_of_kin(upgraded) == 1
+                found = {one.reason: one.chance for one in upgraded.decisions.conflicts()}
+                assert found == IN_PROSE
+        finally:
+            admin.execute("DROP SCHEMA IF EXISTS kinmem_sixth CASCADE")
 
 
 def number_of_kin(store: PostgresStore) -> int:

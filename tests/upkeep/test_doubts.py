@@ -48,7 +48,7 @@ async def test_what_else_a_sentence_says_is_not_lost_by_applying_a_review(
     service: Service, clock: MovableClock, older: str, newer: str
 ) -> None:
     ids = await told(service, clock, older, newer)
-    doubt = Conflict(ids[1], ids[0], "update", "temporal", "judged to have taken its place (0.72)")
+    doubt = Conflict(ids[1], ids[0], "update", "temporal", "judged", chance=0.72)
     if not service.store.decisions.conflicts():
         service.store.apply(Batch(conflicts=[doubt]))
 
@@ -64,14 +64,14 @@ async def test_what_else_a_sentence_says_is_not_lost_by_applying_a_review(
     assert (await answer(service, "review_memories"))["issues"] == []
 
 
-@pytest.mark.parametrize(("chance", "suggestion"), [("0.26", "keep"), ("0.72", "update")])
+@pytest.mark.parametrize(("chance", "suggestion"), [(0.26, "keep"), (0.72, "update")])
 async def test_both_stay_where_that_is_likelier(
-    service: Service, clock: MovableClock, chance: str, suggestion: str
+    service: Service, clock: MovableClock, chance: float, suggestion: str
 ) -> None:
     course, exam = "I take a course in Dutch", "The exam was hard"
     ids = await told(service, clock, course, exam)
-    why = f"judged to have taken its place ({chance})"
-    service.store.apply(Batch(conflicts=[Conflict(ids[1], ids[0], "update", "temporal", why)]))
+    doubt = Conflict(ids[1], ids[0], "update", "temporal", "judged", chance=chance)
+    service.store.apply(Batch(conflicts=[doubt]))
 
     [issue] = (await answer(service, "review_memories"))["issues"]
     await answer(service, "review_memories", apply=[issue["id"]])
@@ -106,8 +106,10 @@ async def test_a_memory_in_doubt_names_the_likeliest_newer_one(
     lives, moves, cat = await told(
         service, clock, "Lucía lives in Valencia", "The mill grinds oats", "Ken sings in a choir"
     )
-    reasons = {moves: "judged to have taken its place (0.81)", cat: "judged to exclude it (0.36)"}
-    doubts = [Conflict(id, lives, "update", "temporal", why) for id, why in reasons.items()]
+    doubts = [
+        Conflict(id, lives, "update", "temporal", "judged", chance=chance)
+        for id, chance in {moves: 0.81, cat: 0.36}.items()
+    ]
     service.store.apply(Batch(conflicts=doubts))
 
     assert service.newer(lives) == {lives: moves}

@@ -29,6 +29,7 @@ from kinmem.language.same.similarity import (
     forms,
     is_content,
 )
+from kinmem.models.turns import chance_in
 from kinmem.text import late
 
 ClashKind = Literal["contradiction", "update", "partial"]
@@ -55,6 +56,11 @@ class Clash:
     reason: str
     names: bool = False
     """Whether a name stands in place of a name; what each of them names, form cannot tell."""
+
+    @property
+    def chance(self) -> float | None:
+        """How likely it is, as the judge has found; None if the form of the texts tells it."""
+        return chance_in(self.reason)
 
 
 def clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:

@@ -117,7 +117,8 @@ def records(db: Transaction, kin: str) -> Iterator[Header | Record]:
     for link in readable(links, link_of, "links", db.damage):
         yield LinkRecord(link=link)
     conflicts = db.rows(
-        "SELECT newer, older, kind, mode, reason, status, at FROM conflicts ORDER BY newer, older"
+        "SELECT newer, older, kind, mode, reason, status, chance, at FROM conflicts"
+        " ORDER BY newer, older"
     )
     yield from readable(conflicts, _conflict, "conflicts", db.damage)
     refusals = db.rows("SELECT kind, ids, at FROM refusals ORDER BY kind, ids")
@@ -126,8 +127,9 @@ def records(db: Transaction, kin: str) -> Iterator[Header | Record]:
 
 
 def _conflict(row: Row) -> ConflictRecord:
-    newer, older, kind, mode, reason, status, at = row
-    return ConflictRecord(conflict=Conflict(newer, older, kind, mode, reason, status, moment(at)))
+    newer, older, kind, mode, reason, status, chance, at = row
+    conflict = Conflict(newer, older, kind, mode, reason, status, moment(at), chance=chance)
+    return ConflictRecord(conflict=conflict)
 
 
 def _refusal(row: Row) -> RefusalRecord:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.models import Chunks
-from kinmem.models.turns import Message
+from kinmem.models.turns import Message, chance_in
 from kinmem.store.records import (
     IMPORTED,
     ConflictRecord,
@@ -209,11 +209,12 @@ class RowLoader:
         one = record.conflict
         if not self._is_new(one.newer, one.older):
             return False
+        chance = chance_in(one.reason) if one.chance is None else one.chance
         at = time_text(one.at or self._at)
         return self._inserted(
-            "INSERT INTO conflicts (newer, older, kind, mode, status, reason, at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (one.newer, one.older, one.kind, one.mode, one.status, one.reason, at),
+            "INSERT INTO conflicts (newer, older, kind, mode, status, reason, chance, at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (one.newer, one.older, one.kind, one.mode, one.status, one.reason, chance, at),
         )
 
     def _refusal(self, record: RefusalRecord) -> bool:

@@ -314,8 +314,9 @@ def _refused(row: Row) -> frozenset[str]:
 
 
 def _conflict(row: Row) -> Conflict:
-    id, newer, older, kind, mode, reason, status, at = row
-    return Conflict(newer, older, kind, mode, reason, status, datetime.fromisoformat(at), id)
+    id, newer, older, kind, mode, reason, status, chance, at = row
+    moment = datetime.fromisoformat(at)
+    return Conflict(newer, older, kind, mode, reason, status, moment, id, chance)
 
 
 class SqlDecisions:
@@ -329,7 +330,7 @@ class SqlDecisions:
         if not all and not state_of(self._database).has_open_conflicts:
             return []
         rows = self._database.rows(
-            "SELECT id, newer, older, kind, mode, reason, status, at FROM conflicts"
+            "SELECT id, newer, older, kind, mode, reason, status, chance, at FROM conflicts"
             " WHERE :all OR status = 'open' ORDER BY id DESC",
             {"all": all},
         )

@@ -294,11 +294,11 @@ def _insert_conflicts(
         newer, older = stands.get(one.newer, one.newer), stands.get(one.older, one.older)
         if newer != older:
             db.run(
-                "INSERT INTO conflicts (newer, older, kind, mode, status, reason, at)"
-                " SELECT ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM conflicts"
+                "INSERT INTO conflicts (newer, older, kind, mode, status, reason, chance, at)"
+                " SELECT ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM conflicts"
                 " WHERE newer = ? AND older = ? AND status = 'open')"
                 " ON CONFLICT (newer, older) DO NOTHING",
-                (newer, older, one.kind, one.mode, one.status, one.reason)
+                (newer, older, one.kind, one.mode, one.status, one.reason, one.chance)
                 + (time_text(one.at or at), older, newer),
             )
 

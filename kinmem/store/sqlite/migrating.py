@@ -149,7 +149,7 @@ def _released() -> tuple[Sequence[Script], str | None]:
     return steps, script if script.startswith(of_version(steps[-1][0])) else None
 
 
-PRESENT = "9d351e74bfda30f4602fd40e40245c2d"
+PRESENT = "de04cc5dd89d893957bb4cc27f54de6a"
 """Digest of the schema that this kinmem writes; what has it needs no closer look."""
 # SQLite's own, and what FTS5 and vec0 make: tables alone, which run nothing.
 OF_EXTENSIONS = re.compile(r"(?:turn_)?words_(?:data|idx|content|docsize|config)|vectors_\d+_\w+")

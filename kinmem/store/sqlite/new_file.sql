@@ -1,4 +1,4 @@
--- Schema 11, made by python -m scripts.schema_of_new_files
+-- Schema 12, made by python -m scripts.schema_of_new_files
 CREATE TABLE memories (
     -- What the word and vector indexes know a memory by. Never used again, as with chunks and
     -- embedders: whoever has read a number a moment ago finds that one or none.
@@ -175,7 +175,7 @@ CREATE TABLE conflicts (
     mode   TEXT NOT NULL,
     status TEXT NOT NULL DEFAULT 'open',
     reason TEXT NOT NULL,
-    at     TEXT NOT NULL,
+    at     TEXT NOT NULL, chance REAL,
     UNIQUE (newer, older)
 );
 CREATE TABLE refusals (

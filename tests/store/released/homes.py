@@ -3,7 +3,7 @@
 Run it in a checkout of that commit: `PYTHONPATH=. python homes.py HOME`. Each was run once; the
 archive holds what that version left on disk, and must not be made anew with a later kinmem.
 schema-1-with-more-indexes is of 1667287, schema-1 of f790f1c, schema-2 of 1262776, schema-3 of
-7ad2d63, schema-4 of c8008de, schema-5 of fa2c564, schema-7 of f2ffa53, schema-9 to schema-11 of
+7ad2d63, schema-4 of c8008de, schema-5 of fa2c564, schema-7 of f2ffa53, schema-9 to schema-12 of
 the commits that added them; dead-3 of 287bedd, f14b30a and ae1a7a8, development versions that bear
 the number 3 without having its schema.
 """
