@@ -6,7 +6,7 @@
   `stored_relation`, `inverse_relation`
 - talk: the `Prose` of a message, its sentences; the `Wording` of a sentence
 - worth: `appraise` a statement, or the `kinds` of several with what stands around them; KEPT, those
-  of what is worth it; `only_asks` a whole text, `states_if_asked` a part of one
+  of what is worth it; STATED_BESIDE, from which a part of a question is; `only_asks` a whole text
 - weight: the `Weight` of a text by its words, TIMES among them; UNIMPORTANT, for hearsay
 - atoms: `atoms`, what must not differ; `normalised`, `content_hash`
 - relation: a `Pair` of statements; the `claim` of one without the words that say that it has
@@ -53,12 +53,12 @@ if TYPE_CHECKING:
     )
     from kinmem.language.talk.worth import (
         KEPT,
+        STATED_BESIDE,
         Judgement,
         Setting,
         appraise,
         kinds,
         only_asks,
-        states_if_asked,
     )
     from kinmem.language.time.when import Dates, Interval
 
@@ -67,7 +67,7 @@ _MODULES = {
     "relations": "inverse_relation join_knowledge knowledge stored_relation",
     "talk.prose": "Prose Wording",
     "talk.statements": "Statement introduced_in names_by_capitals names_in",
-    "talk.worth": "KEPT Judgement Setting appraise kinds only_asks states_if_asked",
+    "talk.worth": "KEPT STATED_BESIDE Judgement Setting appraise kinds only_asks",
     "salience": "TIMES UNIMPORTANT Weight keywords summary",
     "same.lexemes": "content_hash normalised",
     "same.similarity": "Kinship Ladder atoms",

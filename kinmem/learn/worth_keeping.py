@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from kinmem.errors import ModelError
 from kinmem.language import (
+    STATED_BESIDE,
     Judgement,
     Setting,
     Statement,
     Wording,
     appraise,
     kinds,
-    states_if_asked,
 )
 from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Category
@@ -284,12 +284,14 @@ def _judge_parts(
     give her?"."""
     text = sentence.statement.text
     enough = WORTH_OF_PART["task" if is_asked else whole.kind]
-    for part in _leading(text) if is_asked else _following(text):
+    parts = _leading(text) if is_asked else ((part, True) for part in _following(text))
+    for part, is_plain in parts:
         # The marks of an empty context tell the judge that the part is a whole message. Without
         # them, and with the best bar for each way, 45 of 48 facts are kept instead of 39.
         beside = "" if is_asked else around("", part, 0, len(part))
         result, seen = _judged(part, sentence, beside, judge)
-        is_told = not is_asked or _is_told(part, text, seen)
+        # Where the form leaves open whether it asks itself, the judge decides.
+        is_told = is_plain or (seen is not None and seen["question"] <= ASKS_ITSELF)
         if is_told and result.is_worth and result.worth >= enough:
             return result
     return whole
@@ -308,21 +310,18 @@ def _judged(
     return chances.judgement(part, sentence.setting, judged), judged
 
 
-def _leading(text: str) -> Iterator[str]:
+def _leading(text: str) -> Iterator[tuple[str, bool]]:
     """Yield what stands before each of the last marks of a question and states something although
-    it is asked, the longest first."""
+    it is asked, the longest first; and whether it plainly does not ask itself, as "is my dog called
+    Rex, or Max, do you know?" does."""
     for mark in [*CLAUSE.finditer(text)][: -MOST_CLAUSES - 1 : -1]:
         part = text[: mark.start()]
-        if _says_something(part) and (_is_asked_behind(part, text) or states_if_asked(part)):
-            yield part
-
-
-def _is_told(part: str, question: str, seen: Mapping[str, float] | None) -> bool:
-    """Return whether a part that leads to a question does not ask itself: "is my dog called Rex, or
-    Max, do you know?" does. Where its form leaves that open, the judge decides."""
-    if _is_asked_behind(part, question) or appraise(f"{part}?").kind != "question":
-        return True
-    return seen is not None and seen["question"] <= ASKS_ITSELF
+        if not _says_something(part):
+            continue
+        if _is_asked_behind(part, text):
+            yield part, True
+        elif (asked := appraise(f"{part}?")).worth >= STATED_BESIDE:
+            yield part, asked.kind != "question"
 
 
 def _is_asked_behind(part: str, question: str) -> bool:
