@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future, wait
 from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -53,7 +54,7 @@ from kinmem.http.guard import (
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import Scope
-from kinmem.web.render import HEADERS, THEME, THEMES, bare, chosen, page, page_head
+from kinmem.web.render import HEADERS, THEME, THEMES, Language, bare, chosen, page, page_head
 from kinmem.web.render import STATIC as FILES
 from kinmem.web.view import Answer, Asked, Done, Head, Notice, Refused, Show, Shown, View, filled_in
 from kinmem.web.views import VIEWS
@@ -190,6 +191,46 @@ class EarlyPage(Response):
             await answer(scope, receive, send)
 
 
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """One request to a view."""
+
+    view: View
+    show: Show
+    """What of the view is asked for."""
+    needs: Scope
+    request: Request
+    head: EarlyHead
+    form: FormData = field(default_factory=FormData)
+
+    @property
+    def session(self) -> Session:
+        session: Session = self.request.scope[SESSION_KEY]
+        return session
+
+    @property
+    def is_form(self) -> bool:
+        return self.request.method == "POST"
+
+    @property
+    def language(self) -> Language:
+        return chosen(self.request.headers.get("accept-language"))
+
+    def asked(self, service: "Service") -> Asked:
+        """Return what the view is asked."""
+        return Asked(
+            service=service,
+            session=self.session,
+            language=self.language,
+            query=self.request.query_params,
+            form=self.form,
+            path=self.request.path_params,
+            at=_at(self.request),
+            is_live=LIVE_HEADER.decode() in self.request.headers,
+            head=self.head,
+        )
+
+
 class _Pages:
     """Answers requests to views: with a page, or by sending the browser on."""
 
@@ -214,11 +255,11 @@ class _Pages:
         lane = self._lanes.writing if is_form else self._lanes.reading
 
         async def work(head: EarlyHead) -> Response:
+            visit = _Visit(view, show, needs, request, head, form)
             if not request.url.query and request.url.path == view.path and view.is_certain:
-                await self._begin(view, needs, request, head)
+                await self._begin(visit)
             try:
-                page = partial(self._page, view, show, needs, request, form, head)
-                return _sealed(await lane.run(page))
+                return _sealed(await lane.run(partial(self._page, visit)))
             except Overloaded as error:
                 if head.close():
                     raise
@@ -226,76 +267,45 @@ class _Pages:
 
         return EarlyPage(work)
 
-    async def _begin(self, view: View, needs: Scope, request: Request, head: EarlyHead) -> None:
+    async def _begin(self, visit: _Visit) -> None:
         """Send the head of a page that is certain, if its memory is open and a thread is free."""
-        session: Session = request.scope[SESSION_KEY]
-        service = self._opened.get(session.bearer.kin)
-        if service and session.bearer.may(needs) and self._lanes.reading.is_free:
-            _prepare(head, self._asked(service, request, FormData(), head), request, view)
-            await head.send_at_once()
+        bearer = visit.session.bearer
+        service = self._opened.get(bearer.kin)
+        if service and bearer.may(visit.needs) and self._lanes.reading.is_free:
+            _prepare(visit, visit.asked(service))
+            await visit.head.send_at_once()
 
-    def _page(
-        self,
-        view: View,
-        show: Show,
-        needs: Scope,
-        request: Request,
-        form: FormData,
-        head: EarlyHead,
-    ) -> Response:
+    def _page(self, visit: _Visit) -> Response:
         """Answer in a worker, which goes on when the answer is no longer waited for."""
         try:
-            return self._answered(view, show, needs, request, form, head)
+            return self._answered(visit)
         except KinmemError as error:  # the memory cannot be opened
-            if head.is_sent:
+            if visit.head.is_sent:
                 raise
-            language = chosen(request.headers.get("accept-language"))
-            told = {"problem": "problem.503", "told": language.error(error)}
-            return bare(Shown("problem.html", told, 503), language, _theme(request))
+            told = {"problem": "problem.503", "told": visit.language.error(error)}
+            shown = Shown("problem.html", told, 503)
+            return bare(shown, visit.language, _theme(visit.request))
         finally:
-            for file in form.values():
+            for file in visit.form.values():
                 if isinstance(file, UploadFile):
                     file.file.close()
 
-    def _answered(
-        self,
-        view: View,
-        show: Show,
-        needs: Scope,
-        request: Request,
-        form: FormData,
-        head: EarlyHead,
-    ) -> Response:
-        session: Session = request.scope[SESSION_KEY]
-        service = self._opened[session.bearer.kin] = self._service_for(session.bearer.kin)
-        asked = self._asked(service, request, form, head)
-        _prepare(head, asked, request, view)
-        if asked.may(needs):
-            answer = _outcome(show, asked, is_form=request.method == "POST")
+    def _answered(self, visit: _Visit) -> Response:
+        kin = visit.session.bearer.kin
+        service = self._opened[kin] = self._service_for(kin)
+        asked = visit.asked(service)
+        _prepare(visit, asked)
+        if asked.may(visit.needs):
+            answer = _outcome(visit, asked)
         else:
-            answer = Shown("problem.html", {"problem": "problem.scope", "told": needs}, 403)
+            answer = Shown("problem.html", {"problem": "problem.scope", "told": visit.needs}, 403)
         if isinstance(answer, Shown):
-            return page(answer, asked, view, VIEWS, _theme(request))
+            return page(answer, asked, visit.view, VIEWS, _theme(visit.request))
         if isinstance(answer, Done):
             if answer.notice:
-                session.notices.append(answer.notice)
+                visit.session.notices.append(answer.notice)
             return RedirectResponse(_local(answer.to), 303)
         return answer
-
-    def _asked(
-        self, service: "Service", request: Request, form: FormData, head: EarlyHead
-    ) -> Asked:
-        return Asked(
-            service=service,
-            session=request.scope[SESSION_KEY],
-            language=chosen(request.headers.get("accept-language")),
-            query=request.query_params,
-            form=form,
-            path=request.path_params,
-            at=_at(request),
-            is_live=LIVE_HEADER.decode() in request.headers,
-            head=head,
-        )
 
     async def login(self, request: Request) -> Response:
         """Log in: by the key of a one-time link, by a token, or with nothing where nobody is asked
@@ -366,26 +376,26 @@ async def missing(scope: Connection, receive: Receive, send: Send) -> None:
     await answer(scope, receive, send)
 
 
-def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:
+def _outcome(visit: _Visit, asked: Asked) -> Answer:
     """Answer the request; a form that cannot be done leads back to its page, which says why."""
     try:
-        with nullcontext() if is_form else asked.service.store.reading():
-            return show(asked)
+        with nullcontext() if visit.is_form else asked.service.store.reading():
+            return visit.show(asked)
     except KinmemError as error:
-        if is_form:
+        if visit.is_form:
             notice = Notice("problem.told", is_problem=True, errors=(error,))
             return Done(asked.given("back") or "/", notice)
         return _failed(error, asked)
 
 
-def _prepare(head: EarlyHead, asked: Asked, request: Request, view: View) -> None:
+def _prepare(visit: _Visit, asked: Asked) -> None:
     """Let the head be sent early if a browser shows what comes: a script swaps in what has come
     whole, and looks at its status."""
+    request, view, theme = visit.request, visit.view, _theme(visit.request)
     if request.method != "GET" or asked.is_live or "hx-request" in request.headers:
         return
-    theme = _theme(request)
-    head.write = lambda: page_head(asked, view, VIEWS, theme)
-    head.tell = lambda error: page(_failed(error, asked), asked, view, VIEWS, theme)
+    visit.head.write = lambda: page_head(asked, view, VIEWS, theme)
+    visit.head.tell = lambda error: page(_failed(error, asked), asked, view, VIEWS, theme)
 
 
 def _failed(error: Exception, asked: Asked) -> Shown:

@@ -127,7 +127,8 @@ class Notice:
 
     key: str
     """Of the catalogue."""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    count: int | None = None
+    """Of how many things it tells; None: its text has one form whatever their number."""
     undo: tuple[int | str, ...] = ()
     """Writes, batches or memories, each as Service.undo takes it."""
     is_problem: bool = False
@@ -137,11 +138,6 @@ class Notice:
     """Memories that it is about, each as a key of the catalogue and the memory's text."""
     leads_to: tuple[str, str] | None = None
     """A key of the catalogue and the address where more can be done."""
-
-
-def by_number(key: str, n: int) -> str:
-    """Return the key of a text that has two forms, for that number."""
-    return f"{key}.{'one' if n == 1 else 'other'}"
 
 
 @dataclass(frozen=True, slots=True)

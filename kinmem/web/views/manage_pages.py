@@ -22,7 +22,7 @@ from kinmem.service import Stats
 from kinmem.settings import HOME_VARIABLE, KIN_NAME, knobs
 from kinmem.store.history import batch_name
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, by_number, number_in
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
 from kinmem.wiring.open_home import kins_on_the_server
 
 DOCUMENTS = "/documents"
@@ -149,7 +149,7 @@ def import_upload(asked: Asked) -> Answer:
         file.flush()
         done = asked.service.import_(Path(file.name))
     undo = (done.batch,) if done.stored else ()
-    told = Notice(by_number("document.imported", done.stored), {"n": done.stored}, undo=undo)
+    told = Notice("document.imported", done.stored, undo=undo)
     return Done("/activity", told)
 
 

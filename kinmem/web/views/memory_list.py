@@ -14,7 +14,7 @@ from kinmem.models import CATEGORIES, Hit, Memory, State, Tier
 from kinmem.service import Service
 from kinmem.store.memory import Sort
 from kinmem.web.render import address, visible
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, by_number, meant, number_in
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, meant, number_in
 
 Change = Callable[[Service, str], Any]
 
@@ -51,8 +51,8 @@ def change(service: Service, name: str, ids: Sequence[str]) -> Notice:
             writes.append(write)
     if problems and not writes:
         return Notice("problem.told", is_problem=True, errors=tuple(problems))
-    key = by_number(f"did.{name}", len(writes))
-    return Notice(key, {"n": len(writes)}, tuple(reversed(writes)), errors=tuple(problems))
+    undo = tuple(reversed(writes))
+    return Notice(f"did.{name}", len(writes), undo=undo, errors=tuple(problems))
 
 
 def changer(name: str) -> Callable[[Asked], Answer]:

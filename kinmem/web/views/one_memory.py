@@ -18,7 +18,7 @@ from kinmem.text import cut
 from kinmem.upkeep.ageing import Vitals, vitals_of
 from kinmem.upkeep.lifecycle import Forecast, foreseen, was_told
 from kinmem.web.drawings import HEIGHT, WIDTH, Line, line
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, by_number
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
 from kinmem.web.views.history_pages import place_of
 from kinmem.web.views.memory_list import changer, choices, edit, save, typed
 
@@ -169,8 +169,8 @@ def erase(asked: Asked) -> Answer:
         return Done(f"/memory/{id}", Notice("erase.mistyped", is_problem=True))
     reach = asked.service.forget(id, erase=True).backups
     unreached = len(reach.unreached)
-    key = by_number("did.erased_but", unreached) if unreached else "did.erased"
-    return Done("/memories", Notice(key, {"n": unreached} if unreached else {}))
+    told = Notice("did.erased_but", unreached) if unreached else Notice("did.erased")
+    return Done("/memories", told)
 
 
 def confirm(asked: Asked) -> Answer:

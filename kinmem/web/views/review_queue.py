@@ -13,7 +13,7 @@ from kinmem.http.lanes import Unhurried
 from kinmem.models import Issue, Memory, Progress, Review
 from kinmem.service import Service
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, by_number
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
 
 PATH, AWAITED = "/review", "awaited"
 MOST = 50
@@ -169,7 +169,7 @@ def settle(asked: Asked) -> Answer:
 def retry(asked: Asked) -> Answer:
     """Try again to learn from what was given up."""
     many = asked.service.retry()
-    return Done(PATH, Notice(by_number("review.retried", many), {"n": many}))
+    return Done(PATH, Notice("review.retried", many))
 
 
 VIEW = View(
