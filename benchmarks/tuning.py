@@ -69,13 +69,13 @@ def _told(name: str, conversations: Sequence[Conversation]) -> Table:
 
 def notes(kin: Told, variables: Mapping[str, object]) -> list[tuple[float, int]]:
     """For each question the share of its evidence in the notes, and the notes' tokens."""
-    settings = load(variables, environment={})
+    settings = load({**variables, "KINMEM_KIN": kin.kin.kin}, environment={})
     shown = kin.kin.store.shown
     inject = Inject(shown, settings, kin.kin.clock)
     found = []
     for question in kin.questions:
         session = f"{next(_sessions)}"
-        text = inject.for_prompt(session, "1", kin.answer(question.text, settings), kin.kin.kin)
+        text = inject.for_prompt(session, "1", kin.answer(question.text, settings))
         turns = {kin.turns[id] for id in shown.versions(session)}
         share = len(turns & question.gold) / len(question.gold)
         found.append((share, estimated_tokens(text)))

@@ -75,6 +75,8 @@ class Known:
     """Blocks that showed memories that have changed since."""
     is_first: bool
     """Whether nothing has been shown yet."""
+    here: Sequence[str] | None = None
+    """The current project; None: of no memory is told that it comes from elsewhere."""
 
     def news(self, memory: Memory) -> bool | None:
         """Return None if the session knows the memory, else whether it knows an older wording."""
@@ -86,18 +88,14 @@ class Known:
         return None if same else True
 
     def told(
-        self,
-        memory: Memory,
-        text: str | None = None,
-        share: float | None = None,
-        *,
-        elsewhere: bool = False,
+        self, memory: Memory, text: str | None = None, share: float | None = None
     ) -> Told | None:
         """Return how the memory is shown, by default with its whole content; None if the session
         knows it."""
         changed = self.news(memory)
         if changed is None:
             return None
+        elsewhere = self.here is not None and memory.place not in (None, *self.here)
         return Told(memory, text or memory.content, share, changed, elsewhere=elsewhere)
 
 
@@ -115,6 +113,7 @@ class Inject:
         self._shown = shown
         self._confirmed = confirmed
         self._settings = settings
+        self._kin = settings.general.kin
         self._clock: Clock = lambda: clock().astimezone(settings.general.zone)
 
     def for_prompt(
@@ -122,7 +121,6 @@ class Inject:
         session: str,
         turn: str,
         answer: Answer,
-        kin: str,
         now: Mapping[str, Memory] | None = None,
         rules: Sequence[Memory] = (),
         here: Sequence[str] | None = None,
@@ -147,29 +145,21 @@ class Inject:
         hits = told_of(answer)[:most]
         now, newer = now or {}, newer or {}
         about = [*now.values(), *newer.values(), *(hit.memory for hit in hits)]
-        known = self._known(session, about)
+        known = self._known(session, about, here or ())
         best = max((hit.score for hit in hits), default=1.0)
-
-        def told(
-            memory: Memory, text: str | None = None, share: float | None = None
-        ) -> Told | None:
-            elsewhere = memory.place not in (None, *(here or ()))
-            return known.told(memory, text, share, elsewhere=elsewhere)
-
-        found = (told(hit.memory, hit.excerpt, hit.score / best) for hit in hits)
-        fresh = newer_first([one for one in found if one is not None], newer, told)[:most]
+        found = (known.told(hit.memory, hit.excerpt, hit.score / best) for hit in hits)
+        fresh = newer_first([one for one in found if one is not None], newer, known.told)[:most]
         outdated = self._outdated(known, now, newer, {one.memory.id for one in fresh})
-        chosen = self._afforded(fresh, known.is_first, kin)
+        chosen = self._afforded(fresh, known.is_first)
         if known.is_first:
-            chosen = [*self._standing(rules, newer, chosen, told, kin), *chosen]
-        return self._show(session, turn, chosen, outdated, known.is_first, kin)
+            chosen = [*self._standing(rules, newer, chosen, known), *chosen]
+        return self._show(session, turn, chosen, outdated, known.is_first)
 
     def opening(
         self,
         session: str,
         memories: Sequence[Memory],
         summary: Snapshot | None,
-        kin: str,
         newer: Mapping[str, Memory] | None = None,
     ) -> str:
         """Return a block for the start: the last summary, then as many memories as fit, in their
@@ -185,36 +175,39 @@ class Inject:
         fresh = newer_first(found, newer, known.told)
         now = self._clock()
         used = sum(map(estimated_tokens, (*head(known.is_first), *extra)))
-        lines = [line(one, kin, now) for one in fresh]
+        lines = [line(one, self._kin, now) for one in fresh]
         worth = [-float(at) for at in range(len(lines))]
         kept = within_budget(lines, worth, used, budget)
         chosen = [one for at, one in enumerate(fresh) if at in kept]
-        return self._show(session, "", chosen, [], known.is_first, kin, extra)
+        return self._show(session, "", chosen, [], known.is_first, extra)
 
     def _standing(
         self,
         rules: Sequence[Memory],
         newer: Mapping[str, Memory],
         chosen: Sequence[Told],
-        told: Callable[[Memory], Told | None],
-        kin: str,
+        known: Known,
     ) -> list[Told]:
         """Return the rules that an opening has room for, without those chosen already."""
         listed = {one.memory.id for one in chosen}
         standing = [Told(rule, rule.content) for rule in rules if rule.id not in listed]
-        standing = newer_first(standing, newer, lambda one: None if one.id in listed else told(one))
-        lines = [line(one, kin, self._clock()) for one in standing]
+        standing = newer_first(
+            standing, newer, lambda one: None if one.id in listed else known.told(one)
+        )
+        lines = [line(one, self._kin, self._clock()) for one in standing]
         worth = [-float(at) for at in range(len(lines))]
         kept = within_budget(lines, worth, 0, self._settings.inject.opening_tokens)
         return [one for at, one in enumerate(standing) if at in kept]
 
-    def _with_confirmed(self, told: Sequence[Told], kin: str) -> Sequence[Told]:
-        if all(one.memory.kin == kin for one in told):
+    def _with_confirmed(self, told: Sequence[Told]) -> Sequence[Told]:
+        if all(one.memory.kin == self._kin for one in told):
             return told
         confirmed = self._confirmed()
         return [replace(one, is_confirmed=one.memory.id in confirmed) for one in told]
 
-    def _known(self, session: str, memories: Iterable[Memory]) -> Known:
+    def _known(
+        self, session: str, memories: Iterable[Memory], here: Sequence[str] | None = None
+    ) -> Known:
         """Return what the session knows.
 
         Texts are read only for memories that have changed since.
@@ -223,7 +216,7 @@ class Inject:
         changed = {one.id for one in memories if versions.get(one.id, one.version) != one.version}
         texts = self._shown.texts_with(session, changed)
         is_first = not versions and not self._shown.of(session, latest=1).texts
-        return Known(versions, texts, is_first)
+        return Known(versions, texts, is_first, here)
 
     def _outdated(
         self,
@@ -241,14 +234,13 @@ class Inject:
             if memory.state not in LIVE:
                 found.append((memory, gone_line(memory)))
             elif known.news(memory):
-                kin = self._settings.general.kin
                 changed = Told(memory, memory.content, changed=True, newer=newer.get(memory.id))
-                found.append((memory, line(changed, kin, self._clock())))
+                found.append((memory, line(changed, self._kin, self._clock())))
         return found
 
-    def _afforded(self, told: Sequence[Told], is_first: bool, kin: str) -> list[Told]:
+    def _afforded(self, told: Sequence[Told], is_first: bool) -> list[Told]:
         now = self._clock()
-        lines = [line(one, kin, now) for one in told]
+        lines = [line(one, self._kin, now) for one in told]
         header = sum(map(estimated_tokens, head(is_first)))
         worth = [one.share or 0.0 for one in told]
         kept = within_budget(lines, worth, header, self._settings.inject.token_budget)
@@ -270,11 +262,11 @@ class Inject:
         told: Sequence[Told],
         outdated: Sequence[tuple[Memory, str]],
         is_first: bool,
-        kin: str,
         extra: Sequence[str] = (),
     ) -> str:
-        told = self._with_confirmed(told, kin)
-        lines = [*extra, *(text for _, text in outdated), *told_lines(told, kin, self._clock())]
+        told = self._with_confirmed(told)
+        shown = told_lines(told, self._kin, self._clock())
+        lines = [*extra, *(text for _, text in outdated), *shown]
         if not lines:
             return ""
         text = block(lines, first=is_first)

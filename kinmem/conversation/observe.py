@@ -148,7 +148,7 @@ class Conversation:
         newer = self._newer(memories, allowed)
         known = {one.id for one in believed(self._store, list(newer.values()))}
         newer = {id: one for id, one in newer.items() if one.id in known}
-        told = self._inject.opening(session, memories, last, self._store.kin, newer)
+        told = self._inject.opening(session, memories, last, newer)
         after = self._shown.of(session, "").memories.keys()
         self._store.count_use(after - before, self._clock())
         return told or self._unheard(session)  # the slow server has stored it meanwhile
@@ -299,7 +299,7 @@ class Conversation:
         shown = [*ruling, *told.values(), *(hit.memory for hit in found)]
         newer = self._newer(shown, allowed)
         notes = self._inject.for_prompt(
-            session, message.turn, answer, self._store.kin, told, ruling, allowed.here, newer
+            session, message.turn, answer, told, ruling, allowed.here, newer
         )
         if notes:
             used = self._shown.of(session, message.turn).memories
