@@ -21,7 +21,7 @@ try:
 except ImportError:  # Windows: nobody is kept from making two backups at once
     fcntl = None  # type: ignore[assignment]
 
-from kinmem.backup import FOLDER
+from kinmem.backup import FOLDER, HomeFiles
 from kinmem.backup.archive import (
     Backup,
     Manifest,
@@ -40,7 +40,6 @@ from kinmem.backup.archive import (
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, KinmemError, StoreError
 from kinmem.settings.memory_settings import BackupSettings
-from kinmem.store.base import HomeFiles
 
 logger = logging.getLogger(__name__)
 

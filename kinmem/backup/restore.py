@@ -19,7 +19,7 @@ from kinmem.backup.archive import Manifest, emptied, sync_folder, unpack
 from kinmem.backup.backups import REPAIRING, VERIFYING, Backups, Made, write_durably
 from kinmem.backup.erasure import SHARED, ErasesInBackups
 from kinmem.errors import InvalidInput, KinmemError, StoreError
-from kinmem.store.base import Earlier, FileChanges, FileFacts, Mended
+from kinmem.models.reports import Earlier, FileChanges, FileFacts, Mended
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinmem.backup.archive import Backup, Manifest
     from kinmem.backup.backups import Backups
     from kinmem.backup.restore import Plan
-    from kinmem.store.base import Difference
+    from kinmem.models.reports import Difference
 
 PANEL = "Look after"
 SHOWN = 10

@@ -1,9 +1,10 @@
 """What kinmem reports: pages, outcomes of changes, reviews, the state of files and vectors."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
+from pathlib import Path
 from typing import Literal
 
 from kinmem.models.record import Category, Memory
@@ -247,3 +248,60 @@ def refusal(kind: IssueKind, memories: Collection[Memory]) -> frozenset[str]:
     """Return the ids under which a refusal is stored. It is valid as long as the texts are
     unchanged; a new wording may be reviewed again."""
     return frozenset({kind, *(memory.wording for memory in memories)})
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What is known of one database file."""
+
+    schema: int
+    memories: int
+    turns: int
+    problems: tuple[str, ...]
+    """Damage that was found, in a few words each; empty if the file is sound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One memory as a file of the home has it now, and as a backup has it."""
+
+    now: str | None
+    """The beginning of its text; None: it is not there."""
+    then: str | None
+    fields: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Other fields that differ, each as it is now and as it was then."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanges:
+    """What a restore would do to one file: ids of memories, and numbers of messages."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    turns_added: int = 0
+    turns_removed: int = 0
+    differences: Mapping[str, Difference] = field(default_factory=dict)
+    """Of all these memories, by id."""
+
+    @property
+    def is_empty(self) -> bool:
+        counts = self.turns_added + self.turns_removed
+        return not (self.added or self.removed or self.changed or counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What became of a damaged file."""
+
+    before: int
+    """Memories in it."""
+    after: int
+    brought: tuple[str, ...]
+    """What was brought back, and from where, in a few words each."""
+    lost: tuple[str, ...]
+    """What nothing else holds."""
+
+
+Earlier = Callable[[], Iterator[tuple[str, Path]]]
+"""Yields copies of a file from backups, each with the backup's name, the latest first."""

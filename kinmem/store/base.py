@@ -1,18 +1,15 @@
 """The interface of the database. The contract test in tests/store/contract.py defines it.
 
-It consists of small protocols, one for each purpose; ask for the narrowest. At the end is what
-backups ask: all files of a home at one moment, whoever's they are. They copy, count and compare;
-they show nobody what another Kin's memories say.
+It consists of small protocols, one for each purpose; ask for the narrowest. What backups ask of the
+files of a home is in kinmem/backup/__init__.py.
 """
 
 import os
 import socket
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
-from pathlib import Path
 from secrets import token_hex
 from typing import Literal, Protocol, TypeVar
 
@@ -365,167 +362,4 @@ class Store(Memories, Protocol):
 
     def close(self) -> None:
         """Write what is buffered and release the files. A second call does nothing."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """What is known of one database file."""
-
-    schema: int
-    memories: int
-    turns: int
-    problems: tuple[str, ...]
-    """Damage that was found, in a few words each; empty if the file is sound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One memory as a file of the home has it now, and as a backup has it."""
-
-    now: str | None
-    """The beginning of its text; None: it is not there."""
-    then: str | None
-    fields: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Other fields that differ, each as it is now and as it was then."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileChanges:
-    """What a restore would do to one file: ids of memories, and numbers of messages."""
-
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    turns_added: int = 0
-    turns_removed: int = 0
-    differences: Mapping[str, Difference] = field(default_factory=dict)
-    """Of all these memories, by id."""
-
-    @property
-    def is_empty(self) -> bool:
-        counts = self.turns_added + self.turns_removed
-        return not (self.added or self.removed or self.changed or counts)
-
-
-@dataclass(frozen=True, slots=True)
-class Mended:
-    """What became of a damaged file."""
-
-    before: int
-    """Memories in it."""
-    after: int
-    brought: tuple[str, ...]
-    """What was brought back, and from where, in a few words each."""
-    lost: tuple[str, ...]
-    """What nothing else holds."""
-
-
-Earlier = Callable[[], Iterator[tuple[str, Path]]]
-"""Yields copies of a file from backups, each with the backup's name, the latest first."""
-
-
-class HomeFiles(Protocol):
-    """The database files of a home. Names are paths below it, as `kins/ana.db`."""
-
-    @property
-    def schema(self) -> int:
-        """The version that this kinmem writes."""
-        ...
-
-    def names(self, home: Path) -> list[str]:
-        """Return the names of the files that a home, or a folder of copies, has."""
-        ...
-
-    def taken(self, home: Path) -> AbstractContextManager[bool]:
-        """Keep other processes out of the home during the block if a lock file does so, and return
-        whether it does. Raises StoreError, storage_busy."""
-        ...
-
-    def copy(
-        self,
-        home: Path,
-        folder: Path,
-        *,
-        locked: Path | None = None,
-        stopping: Callable[[], bool] = bool,
-    ) -> Mapping[str, str]:
-        """Copy all files into an empty folder, as they are together at one moment, while others go
-        on writing. `locked` is a file that the caller has locked for writing.
-
-        Returns the files that are so damaged that they cannot be copied, each with the reason.
-        Raises StoreError; storage_busy also if `stopping` returns True.
-        """
-        ...
-
-    def facts(self, path: Path, *, thorough: bool = True) -> FileFacts:
-        """Count what is in a file that nobody has open; if `thorough`, also look for damage."""
-        ...
-
-    def changes(self, present: Path | None, copy: Path) -> FileChanges:
-        """Compare a file of the home, if there is one, with the copy that would replace it."""
-        ...
-
-    def alone(self, home: Path) -> AbstractContextManager["Replaceable"]:
-        """Lock out everybody from all files of a home. Raises StoreError, storage_busy while a
-        process has one of them open."""
-        ...
-
-    def damage(self, path: Path) -> list[str]:
-        """Look at everything in a copy that nobody has open; returns what is wrong, in a few words
-        each. An older copy is upgraded by this."""
-        ...
-
-    def salvage(
-        self, copy: Path, target: Path, backups: Earlier, gone: Collection[str] = ()
-    ) -> Mended:
-        """Write into a new file what is sound in a copy, and what the history or one of the
-        `backups` knows of what is not. Nothing about the memories in `gone` comes from backups."""
-        ...
-
-    def claim(self, home: Path, names: Collection[str]) -> None:
-        """Let all copies of what is shared be published again, since files of different moments
-        have come together."""
-        ...
-
-    def opened(self, folder: Path, kin: str) -> AbstractContextManager[Store]:
-        """Open the memory of a Kin in a folder of copies, upgrading it if needed; on leaving, all
-        is in the files themselves, and nothing erased is left in them."""
-        ...
-
-    def missing(self, home: Path) -> Mapping[str, int | None]:
-        """Return how many of the writes that were answered each file lacks; None if all of it is
-        gone. Files that lack nothing are left out."""
-        ...
-
-    def accept(self, home: Path, name: str) -> None:
-        """Take a file as it is, whatever it lacks."""
-        ...
-
-    def erased(self, home: Path, kin: str) -> set[str]:
-        """Return the ids of the memories that the history of a Kin says are erased for good."""
-        ...
-
-    def erased_turns(self, home: Path, kin: str) -> Sequence[tuple[int, str]]:
-        """Return number and session of the messages whose text was erased."""
-        ...
-
-    def erase_turns(self, folder: Path, kin: str, turns: Sequence[tuple[int, str]]) -> int:
-        """Erase the text of those of these messages that a copy still has; returns how many."""
-        ...
-
-    def ids(self, path: Path, among: Collection[str]) -> set[str]:
-        """Return those of these memories that a file of any schema has."""
-        ...
-
-
-class Replaceable(Protocol):
-    """The files of a home, nobody else having them open."""
-
-    def copy(self, folder: Path) -> Mapping[str, str]:
-        """Copy all of them into an empty folder; see HomeFiles.copy."""
-        ...
-
-    def replace(self, name: str, copy: Path) -> None:
-        """Let a file hold what a copy holds, as a whole or not at all."""
         ...

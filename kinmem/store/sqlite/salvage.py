@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kinmem.models import Memory
-from kinmem.store.base import Earlier, Mended
+from kinmem.models.reports import Earlier, Mended
 from kinmem.store.sql import history_rows
 from kinmem.store.sql.damage import (
     LINE,

@@ -20,8 +20,9 @@ from typing import Any
 import apsw
 
 from kinmem.errors import StoreError
+from kinmem.models.reports import Difference, Earlier, FileChanges, FileFacts, Mended
 from kinmem.settings import KIN_NAME
-from kinmem.store.base import Difference, Earlier, FileChanges, FileFacts, Mended, Store
+from kinmem.store.base import Store
 from kinmem.store.history import new_epoch
 from kinmem.store.sql.forgetting import ERASED
 from kinmem.store.sqlite.connection import SqliteDatabase
