@@ -31,7 +31,6 @@ IS_POSSIBLE = sys.platform == "linux"
 MOST_BYTES = 1 << 20
 LATE = (
     "kinmem.http.server",
-    "kinmem.mcp.http_app",
     "kinmem.mcp.stdio",
     "kinmem.store.sqlite.snapshot",
     "kinmem.web.rest.api_routes",

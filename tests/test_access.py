@@ -194,7 +194,7 @@ def test_one_kin_cannot_take_every_request(server: Running) -> None:
 
 def test_a_kin_with_many_sessions_makes_room_for_another(tmp_path: Path) -> None:
     code = (
-        "import kinmem.mcp.http_app as http, runpy, sys\n"
+        "import kinmem.http.server as http, runpy, sys\n"
         "http.build_app.__defaults__ = (4,)\n"
         "sys.argv = ['server.py']\n"
         "runpy.run_path('server.py', run_name='__main__')\n"

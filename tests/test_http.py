@@ -345,7 +345,7 @@ def test_a_session_that_nobody_uses_is_closed(tmp_path: Path) -> None:
 
 def test_one_session_too_many_takes_the_place_of_the_oldest(tmp_path: Path) -> None:
     code = (
-        "import kinmem.mcp.http_app as http, runpy, sys\n"
+        "import kinmem.http.server as http, runpy, sys\n"
         "http.build_app.__defaults__ = (3,)\n"
         "sys.argv = ['server.py']\n"
         "runpy.run_path('server.py', run_name='__main__')\n"

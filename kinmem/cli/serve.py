@@ -99,9 +99,8 @@ def _serve_http(services: "Services") -> NoReturn:
 def _http_app(services: "Services", tokens: "Tokens", meters: "Meters | None") -> "Served":
     from kinmem.http.lanes import Lanes
     from kinmem.http.metrics import CountedCalls, probes, send_traces
-    from kinmem.http.server import Served, bearer_of
+    from kinmem.http.server import Served, bearer_of, build_app
     from kinmem.mcp.calls import follow_roots
-    from kinmem.mcp.http_app import build_app
     from kinmem.mcp.protocol import build
     from kinmem.mcp.tools import tools
     from kinmem.web.rest.api_routes import routes

@@ -1,17 +1,18 @@
-"""How many connections and requests an HTTP server holds, and for how long; how slowly a body may
-come.
+"""How many connections, requests and sessions an HTTP server holds, and for how long; how slowly a
+body may come.
 
 Nobody locks others out. Where there is no room, whoever has most makes it: of their connections
-without a request the oldest is closed.
+without a request the oldest is closed, of their sessions the one that has been idle for longest.
 """
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from itertools import count
 from random import randint
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,6 +20,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import KIN_KEY
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 # Seconds for a client to send the whole header of a request, from its connection or the answer
 # before it. uvicorn has no such limit before the first request.
@@ -33,6 +37,8 @@ MOST_CONNECTIONS = MOST_WAITING + MOST_REQUESTS
 # Bytes of a request. A batch of 100 memories of 64 KiB each takes about 7 MB.
 BODY_BYTES = 8 * 1024 * 1024
 RETRY_SECONDS = "5"
+# Open sessions of MCP, 40 KB each.
+MOST_SESSIONS = 250
 # Where several workers answer, a connection is closed after a random number of answers between
 # these, so that clients reach new workers and do not reconnect together. To connect takes less than
 # a hundredth of the time of so many answers.
@@ -204,3 +210,38 @@ class _Body:
         if self.is_answered or not self.is_late:
             self.is_answered = True
             await self._send(message)
+
+
+class WithRoom:
+    """The app, with room for a client that opens a session: the SDK would refuse it if too many are
+    open, though most of them may have been abandoned."""
+
+    def __init__(self, app: ASGIApp, manager: "StreamableHTTPSessionManager", most: int) -> None:
+        self._app = app
+        self._manager = manager
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The SDK has no public access to its sessions and their owners.
+        sessions, owners = self._manager._server_instances, self._manager._session_owners
+        if _may_open_session(scope) and len(sessions) >= self._most:
+            idle = [
+                (session.idle_scope, owners[id]["client_id"] if id in owners else "")
+                for id, session in sessions.items()
+                if session.idle_scope is not None
+                and session.idle_scope.deadline < math.inf
+                and not session.idle_scope.cancel_called
+            ]
+            if idle:
+                idle.sort(key=lambda pair: pair[0].deadline)
+                first_of_most(idle).cancel()
+        await self._app(scope, receive, send)
+
+
+def _may_open_session(scope: Scope) -> bool:
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "POST"
+        and scope["path"] == "/mcp"
+        and all(name != b"mcp-session-id" for name, _ in scope["headers"])
+    )

@@ -1,4 +1,7 @@
-"""Serves an application over HTTP: with tokens, limits, and an orderly end.
+"""Serves MCP, pages and REST over HTTP: with tokens, limits, and an orderly end.
+
+MCP is at /mcp (streamable HTTP), and at /sse and /messages. Without sessions any process answers
+any request; SSE needs the one that has its stream.
 
 The first start makes a token. With KINMEM_INSECURE_LOCAL, on a loopback address only, a request
 without a token is served as the process' Kin.
@@ -10,28 +13,39 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.errors import ConfigError
 from kinmem.http.connection_limits import (
+    BODY_BYTES,
     HEADER_SECONDS,
     MOST_CONNECTIONS,
+    MOST_SESSIONS,
     Fair,
     SpreadProtocol,
     Steady,
     TimedProtocol,
+    WithRoom,
 )
 from kinmem.http.guard import BearerOf, Guard, Sessions
 from kinmem.http.metrics import Meters, Observed, can_count, count_together, forget_worker
 from kinmem.http.open_page import announce
+from kinmem.http.refusals import refusal
 from kinmem.http.tokens import Bearer, Tokens, is_loopback, tokens_of
 from kinmem.http.workers import Workers, refuse_workers
 from kinmem.settings import ServerSettings, Settings
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
 
 SHUTDOWN_SECONDS = 2
 GRACE_SECONDS = 0.8
@@ -44,6 +58,68 @@ class Served(NamedTuple):
     app: ASGIApp
     pages: Sessions | None = None
     """The sessions of the page, if it is served as well."""
+
+
+def build_app(
+    server: "MCPServer[Any]",
+    idle_seconds: float,
+    others: Sequence[BaseRoute],
+    missing: ASGIApp | None = None,
+    most_sessions: int = MOST_SESSIONS,
+    *,
+    stateless: bool = False,
+    sse: bool = True,
+) -> ASGIApp:
+    """Return the application for one server; `others` are routes besides those of MCP, `missing`
+    answers where nothing is. `stateless`: streamable HTTP has no sessions."""
+    # Late: it takes half a second, and pages do without.
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    # The SDK compares prefixes, and checks nothing on other addresses; the guard is stricter.
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    streamable = server.streamable_http_app(
+        max_request_body_size=BODY_BYTES,
+        stateless_http=stateless,
+        session_idle_timeout=None if stateless else idle_seconds,
+        max_sessions=None,
+        transport_security=unchecked,
+    )
+    routes = [*streamable.routes, *others]
+    if sse:
+        of_sse = server.sse_app(max_request_body_size=BODY_BYTES, transport_security=unchecked)
+        routes += of_sse.routes
+    else:
+        routes.append(Route("/sse", _no_sse))
+    app = Starlette(routes=routes, lifespan=lambda _: server.session_manager.run())
+    app.router.default = missing or app.router.default
+    if stateless:
+        return WithoutSessions(app)
+    return WithRoom(app, server.session_manager, most_sessions)
+
+
+async def _no_sse(request: Request) -> JSONResponse:
+    return refusal(
+        501,
+        "config",
+        "SSE keeps a session in one process, and several answer here; use /mcp, or serve with one"
+        " worker",
+    )
+
+
+class WithoutSessions:
+    """The app, where nothing is there that a GET of /mcp could wait for."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == "/mcp" and scope["method"] != "POST":
+            refused = refusal(
+                405, "invalid_input", "there are no sessions; POST", headers={"Allow": "POST"}
+            )
+            await refused(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 def serve_http(

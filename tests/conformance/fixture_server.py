@@ -23,8 +23,7 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from kinmem.http.server import Served, serve_http
-from kinmem.mcp.http_app import build_app
+from kinmem.http.server import Served, build_app, serve_http
 from kinmem.settings import load
 
 PIXEL = base64.b64decode(
