@@ -15,8 +15,8 @@ from starlette.types import Message, Send
 
 from kinmem.errors import Overloaded, StillWorking, StoreError
 from kinmem.http.lanes import Lane
-from kinmem.web import routes
-from kinmem.web.routes import EarlyHead, EarlyPage
+from kinmem.web import early_page, routes
+from kinmem.web.early_page import EarlyHead, EarlyPage
 from kinmem.web.views import VIEWS
 from tests.web.conftest import Site
 from tests.web.test_memory_views import stored
@@ -227,7 +227,7 @@ def test_a_call_that_is_refused_just_before_its_page_begins_is_refused_with_503(
             thread.join()
         return seal(response)
 
-    monkeypatch.setattr(routes, "EarlyHead", made)
+    monkeypatch.setattr(early_page, "EarlyHead", made)
     monkeypatch.setattr(routes, "_sealed", late)
     monkeypatch.setattr(Lane, "run", full)
     answer = client.get("/memories?sort=oldest")
