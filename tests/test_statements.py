@@ -17,9 +17,9 @@ from kinmem.http.guard import Session
 from kinmem.http.tokens import Bearer
 from kinmem.models import State
 from kinmem.service import Service
-from kinmem.web.render import language
 from kinmem.web.view import Asked, Shown
 from kinmem.web.views import memory_list
+from kinmem.web.words import language
 
 NOTES = 300
 MOST = 12

@@ -46,10 +46,11 @@ from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.refusals import refusal
 from kinmem.http.tokens import Scope
 from kinmem.web.early_page import EarlyHead, EarlyPage
-from kinmem.web.render import HEADERS, THEME, THEMES, Language, bare, chosen, page, page_head
+from kinmem.web.render import HEADERS, THEME, THEMES, bare, page, page_head
 from kinmem.web.render import STATIC as FILES
 from kinmem.web.view import Answer, Asked, Done, Notice, Refused, Show, Shown, View, filled_in
 from kinmem.web.views import VIEWS
+from kinmem.web.words import Language, chosen
 
 if TYPE_CHECKING:
     from kinmem.service import Service

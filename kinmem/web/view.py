@@ -29,7 +29,7 @@ from kinmem.service import Service
 
 if TYPE_CHECKING:
     from kinmem.service import Service
-    from kinmem.web.render import Language
+    from kinmem.web.words import Language
 
 
 # Digits of the longest number that a database of ours can hold for certain.

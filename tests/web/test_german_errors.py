@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from kinmem.web.render import language
+from kinmem.web.words import language
 from tests.web.conftest import Site
 
 GERMAN = {"Accept-Language": "de"}

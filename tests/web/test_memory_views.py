@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from kinmem.models import Event, Issue, Progress, Review
-from kinmem.web.render import language
 from kinmem.web.views import review_queue
 from kinmem.web.views.one_memory import changes, compared
+from kinmem.web.words import language
 from tests.web.conftest import Site
 
 

@@ -25,8 +25,8 @@ from kinmem.errors import (
 from kinmem.models import CATEGORIES, Issue, State
 from kinmem.models.hits import LABELS
 from kinmem.settings import knobs
-from kinmem.web.render import LANGUAGES, chosen, language
 from kinmem.web.views import VIEWS
+from kinmem.web.words import LANGUAGES, chosen, language
 from tests.tables import each
 
 ROOT = Path(__file__).parents[2]
