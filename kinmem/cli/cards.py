@@ -276,6 +276,7 @@ def _settled(done: Settled, memory: "Service") -> Iterator[RenderableType]:
     if not done.changed:
         told = f"Issue {done.issue}: nothing is changed, and it is not asked about again."
         yield Text(told, style="green")
+        yield Text(f'kinmem undo "{done.batch}" takes it back.', style=QUIET)
         return
     yield Text(f"Issue {done.issue} is settled:", style="green")
     stood = {done.kept: "stays"} if done.kept else {}

@@ -33,8 +33,14 @@ GROUPS = {
 LONGEST = 60
 SHOWN_HELD = 10
 # Fields that only follow from other changes.
-UNTOLD = frozenset({"content_hash", "content_updated_at", "evidence", "language"})
-TELLING = {"gone": "into the bin", "back": "back in use", "changed": "as it was"}
+UNTOLD = frozenset({"content_hash", "content_updated_at", "evidence", "language", "refusals"})
+TELLING = {
+    "gone": "into the bin",
+    "back": "back in use",
+    "changed": "as it was",
+    "asked": "unchanged, and a review asks about it again",
+    "kept": "unchanged, and no review asks about it again",
+}
 # Memories to list one by one; after an import of thousands, the rest is only counted.
 SHOWN_UNDONE = 10
 

@@ -151,7 +151,7 @@ def review(
 ) -> None:
     """Find contradictions, duplicates and outdated memories. Changes only what --apply or --refuse
     names."""
-    with context.changing() if apply else context.memory() as memory:
+    with context.changing() if apply or refuse else context.memory() as memory:
         with progress_bar() as progress:
             found = memory.review_memories(
                 subject=subject,

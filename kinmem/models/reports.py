@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
 
-from kinmem.models.record import Category, Memory
+from kinmem.models.record import LIVE, Category, Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ class Issue:
     """Something that a review found worth a look. Finding it changes nothing."""
 
     id: str
-    """Names the issue when it is applied or refused; stable as long as the memories do not
-    change."""
+    """Names the issue when it is applied or refused; stable as long as what a review
+    looks at does not change, and the same again once a change is undone."""
     type: IssueKind
     memory_ids: tuple[str, ...]
     description: str
@@ -149,7 +149,7 @@ class Settled:
     changed: tuple[tuple[str, str], ...] = ()
     """Each changed memory, with superseded, deleted, updated or released."""
     batch: str | None = None
-    """The name under which undo takes it back; None if no memory was changed."""
+    """The name under which undo takes it back; None if nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,16 +238,25 @@ def issue_of(
 
 
 def issue_id(kind: IssueKind, memories: Collection[Memory]) -> str:
-    """Return ten hexadecimal digits that depend on the kind and on the memories and their
-    versions."""
-    versions = sorted(f"{memory.id}@{memory.version}" for memory in memories)
-    return blake2b("\n".join([kind, *versions]).encode(), digest_size=5).hexdigest()
+    """Return ten hexadecimal digits that depend on the kind and on all of the memories that a
+    review looks at. So the issue has the same id again once a change was undone."""
+    seen = sorted(
+        f"{memory.wording} {memory.state in LIVE or memory.state} {memory.content_hash}"
+        f" {memory.said_at} {memory.holds_since} {memory.expires_at} {memory.pinned}"
+        for memory in memories
+    )
+    return blake2b("\n".join([kind, *seen]).encode(), digest_size=5).hexdigest()
 
 
 def refusal(kind: IssueKind, memories: Collection[Memory]) -> frozenset[str]:
     """Return the ids under which a refusal is stored. It is valid as long as the texts are
     unchanged; a new wording may be reviewed again."""
     return frozenset({kind, *(memory.wording for memory in memories)})
+
+
+def memories_of(refusal: Collection[str]) -> frozenset[str]:
+    """Return the ids of the memories that a stored refusal is about."""
+    return frozenset(one.partition("@")[0] for one in refusal if "@" in one)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The data types of conversations: messages, sessions, summaries, and what was made of them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypedDict
@@ -151,6 +151,11 @@ class Change:
     """Writes whose lines about this memory the change takes back."""
     knowledge: Knowledge | None = None
     """What was extracted from new content; None: not extracted yet."""
+    refused: Sequence[Collection[str]] = ()
+    """Refusals of review issues about this memory, as in Decisions.refuse. The history line keeps
+    them, so that an undo finds what to ask again."""
+    asked_again: Sequence[Collection[str]] = ()
+    """Such refusals that are taken back."""
 
 
 # How the reason of a conflict names the chance that the judge gives (llm/relating.py).

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from kinmem.models import Event, Memory
+from kinmem.models.reports import memories_of
 from kinmem.text import INVISIBLE, folded, late
 
 ERASED = "[erased]"
@@ -100,6 +101,11 @@ COMPUTED = frozenset(
         "linked_at",
     }
 )
+
+
+REFUSALS = "refusals"
+"""What a history line keeps beside fields: in `after` the refusals of review issues that it has
+made, in `before` those that it has taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,13 +348,13 @@ def batch_name(what: str) -> str:
 
 def components(lines: Sequence[Event], ids: Collection[str]) -> list[Event]:
     """Return those lines of a write that are about these memories or related ones. A memory is
-    related to the one that superseded it."""
+    related to the one that superseded it, and to those that one refusal names with it."""
     reached = set(ids)
     while True:
         more = {
             id
             for line in lines
-            if reached.intersection(about := {line.memory_id, *heirs(line)})
+            if reached.intersection(about := {line.memory_id, *heirs(line), *_refused_with(line)})
             for id in about
         }
         if more <= reached:
@@ -360,3 +366,9 @@ def heirs(line: Event) -> list[str]:
     """Return what superseded the memory, if the line says so."""
     id = line.after.get("superseded_by")
     return [id] if id else []
+
+
+def _refused_with(line: Event) -> set[str]:
+    """Return the memories that the line's refusals are about."""
+    refusals = [*line.after.get(REFUSALS, ()), *line.before.get(REFUSALS, ())]
+    return {id for refusal in refusals for id in memories_of(refusal)}

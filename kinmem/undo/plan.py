@@ -11,7 +11,7 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, LaterChange, MemoryNotFound
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, State
 from kinmem.store.base import Store
-from kinmem.store.history import COMPUTED, ERASED, components, heirs
+from kinmem.store.history import COMPUTED, ERASED, REFUSALS, components, heirs
 from kinmem.store.records import IMPORTED
 
 # Actions of time, use and upkeep. They are undone along with what they were applied to, without
@@ -21,12 +21,16 @@ AUTOMATIC = frozenset(
 )
 # Actions after which a memory is here that was not before.
 BRINGING = frozenset({"created", IMPORTED})
+# The action of a refusal. It changes no memory, so it is not lost when the memory goes.
+LEFT = "kept"
 # How the names of batches begin that compare memories stored without a vector. They are a
 # consequence of the storing.
 SETTLING = "settle "
 
 # What one write did to one memory: the memory's id and the number of the write.
 Key = tuple[str, int]
+# As in Decisions.refuse.
+Refusal = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,10 @@ class Plan:
     memories: Mapping[str, Memory]
     reverts: Mapping[str, tuple[int, ...]]
     lost: tuple[str, ...]
+    asked_again: Mapping[str, Sequence[Refusal]]
+    """By memory, the refusals of review issues that are taken back."""
+    refused: Mapping[str, Sequence[Refusal]]
+    """By memory, those that are in force again, since what had taken them back is undone."""
 
 
 class Planner:
@@ -209,6 +217,8 @@ class Planner:
             memories,
             {id: tuple(sorted({line.write for line in taken[id]})) for id in memories},
             tuple(lost),
+            {id: _refusals(line.after for line in taken[id]) for id in memories},
+            {id: _refusals(line.before for line in taken[id]) for id in memories},
         )
 
     def _check_text(
@@ -266,6 +276,7 @@ def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> lis
     if taken[0].action in BRINGING and memory.state == State.DELETED:
         return []  # it is in the bin already
     touched = {name for line in taken for name in (*line.before, *line.after)} - COMPUTED
+    touched -= {REFUSALS}  # each is about an issue of its own
     return [
         line
         for line in all
@@ -273,6 +284,7 @@ def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> lis
         and line not in taken
         and not line.reverts
         and not is_automatic(line)
+        and line.action != LEFT
         and (taken[0].action in BRINGING or touched & {*line.before, *line.after})
     ]
 
@@ -311,6 +323,10 @@ def _links(lines: Sequence[Event]) -> Sequence[Mapping[str, Any]] | None:
     links."""
     links = [line.before["links"] for line in lines if "links" in line.before]
     return links[0] if links and lines[0].action not in BRINGING else None
+
+
+def _refusals(said: Iterable[Mapping[str, Any]]) -> list[Refusal]:
+    return [refusal for fields in said for refusal in fields.get(REFUSALS, ())]
 
 
 def _named(lines: Sequence[Event]) -> str:

@@ -12,6 +12,7 @@ from kinmem.learn.apply import retried
 from kinmem.llm.base import Embedder, Judge, chunks_of, embedded
 from kinmem.llm.naming import Naming, reread
 from kinmem.models import LIVE, Chunks, Event, Memory, State
+from kinmem.models.reports import memories_of
 from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name, components
@@ -25,7 +26,7 @@ PAGE = 50
 # How conflicts end when their memories are changed.
 CLOSED = ("kept_newer", "kept_older", "merged", "undone")
 
-Became = Literal["gone", "back", "changed"]
+Became = Literal["gone", "back", "changed", "asked", "kept"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,8 @@ class Undone:
     writes: tuple[int, ...]
     """The writes, the latest first."""
     became: Mapping[str, Became]
-    """By id: in the bin (gone), in use again (back), or changed."""
+    """By id: in the bin (gone), in use again (back), or changed; not changed, but a review asks
+    about it again (asked), or no longer (kept)."""
     lost: tuple[str, ...]
     """Memories that were erased since; they cannot come back."""
     batch: str | None
@@ -93,9 +95,7 @@ class Undo:
             if not releases:
                 _refuse_release(plan)
             batch = None if dry_run else self._carried_out(plan)
-            became = {
-                id: _became(plan.memories[id], plan.fields.get(id, {})) for id in plan.reverts
-            }
+            became = {id: _became(id, plan) for id in plan.reverts}
             messages = self._withdrawn(plan, lines, dry_run=dry_run)
             texts = {id: _text(plan.memories[id], plan.fields.get(id, {})) for id in plan.reverts}
             return Undone(plan.writes, became, plan.lost, batch, texts, messages)
@@ -232,6 +232,8 @@ class Undo:
             self._chunks(memory, fields) if says_otherwise else None,
             plan.reverts[id],
             reread(memory, fields, self._naming),
+            plan.refused[id],
+            plan.asked_again[id],
         )
 
     def _chunks(self, memory: Memory, fields: Mapping[str, Any]) -> Chunks:
@@ -248,8 +250,16 @@ class Undo:
         """Reopen conflicts that were settled by what is undone, and close those of memories that
         go."""
         states = {id: fields["state"] for id, fields in plan.fields.items() if "state" in fields}
+        asked = {memories_of(refusal) for of in plan.asked_again.values() for refusal in of}
+        refused = {memories_of(refusal) for of in plan.refused.values() for refusal in of}
         settled = {}
-        for conflict in self._store.decisions.conflicts(all=True) if states else ():
+        is_any = states or asked or refused
+        for conflict in self._store.decisions.conflicts(all=True) if is_any else ():
+            both = frozenset({conflict.newer, conflict.older})
+            if conflict.status == "kept_both" and both in asked:
+                settled[conflict.id] = "open"
+            elif conflict.status == "open" and both in refused:
+                settled[conflict.id] = "kept_both"
             became = [states[id] for id in (conflict.newer, conflict.older) if id in states]
             if conflict.status == "open" and State.DELETED in became:
                 settled[conflict.id] = "undone"
@@ -283,7 +293,10 @@ def _text(memory: Memory, fields: Mapping[str, Any]) -> str:
     return str(fields.get("content", memory.content))
 
 
-def _became(memory: Memory, fields: Mapping[str, Any]) -> Became:
+def _became(id: str, plan: Plan) -> Became:
+    memory, fields = plan.memories[id], plan.fields.get(id, {})
+    if not fields and (plan.asked_again[id] or plan.refused[id]):
+        return "asked" if plan.asked_again[id] else "kept"
     if fields.get("state") == State.DELETED:
         return "gone"
     return "back" if fields.get("state") in LIVE and memory.state not in LIVE else "changed"

@@ -19,7 +19,7 @@ from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Sett
 from kinmem.models.reports import issue_id, refusal
 from kinmem.models.turns import Batch, Change
 from kinmem.settings import Settings
-from kinmem.store.base import REVIEW, Store
+from kinmem.store.base import Store
 from kinmem.upkeep.candidates import remainder
 from kinmem.upkeep.review import review
 from kinmem.validation import checked_content
@@ -183,14 +183,26 @@ def apply_issue(
 
 
 def refuse_issue(store: Store, issue: Issue) -> Settled:
-    """Never show the issue again while the texts are unchanged; an open conflict is closed, and
-    both memories are kept."""
+    """Never show the issue again while the texts are unchanged, in one transaction that can be
+    undone; an open conflict is closed, and both memories are kept."""
     memories = store.memories(issue.memory_ids)
-    store.decisions.refuse(REVIEW, refusal(issue.type, list(memories.values())))
-    for conflict in store.decisions.conflicts():
-        if {conflict.newer, conflict.older} == set(issue.memory_ids):
-            store.decisions.close_conflict(conflict.id, "kept_both")
-    return Settled(issue.id, memories.popitem()[0] if len(memories) == 1 else None)
+    refused = (refusal(issue.type, list(memories.values())),)
+    reason = f"review: {issue.description}"
+    deeds = [
+        Change(memory.id, {}, "kept", reason, refused=refused)
+        for memory in memories.values()
+        if memory.kin == store.kin
+    ]
+    if not deeds:
+        raise _changed(issue)
+    closed = {
+        conflict.id: "kept_both"
+        for conflict in store.decisions.conflicts()
+        if {conflict.newer, conflict.older} == set(issue.memory_ids)
+    }
+    name = f"review {issue.id}"
+    store.apply(Batch(changes=deeds, settled=closed, name=name))
+    return Settled(issue.id, next(iter(memories)) if len(memories) == 1 else None, batch=name)
 
 
 def _present(store: Store, issue: Issue) -> list[Memory]:

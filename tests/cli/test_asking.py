@@ -168,6 +168,51 @@ def test_what_was_applied_is_told_and_can_be_undone(kinmem: Kinmem, memorized: M
     assert kinmem("show", first, "--json").json["state"] == "active"
 
 
+PEANUTS = ("Our friend Bob is allergic to peanuts", "Our friend Bob is not allergic to peanuts")
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "answer"),
+    [
+        pytest.param(PEANUTS, ("--subject", "Bob"), "--refuse", id="contradiction refused"),
+        pytest.param(PEANUTS, ("--subject", "Bob"), "--apply", id="contradiction settled"),
+        pytest.param(("Fine",), (), "--refuse", id="clutter refused"),
+        pytest.param(("Fine",), (), "--keep", id="clutter kept"),
+        pytest.param(("Fine",), (), "--apply", id="clutter into the bin"),
+    ],
+)
+def test_undo_takes_back_what_was_decided_and_nothing_before_it(
+    kinmem: Kinmem,
+    memorized: Memorized,
+    texts: tuple[str, ...],
+    options: tuple[str, ...],
+    answer: str,
+) -> None:
+    ids = [
+        memorized(text, *options, "--scope", ("shared", "private")[at])
+        for at, text in enumerate(texts)
+    ]
+    last = memorized("Call me Sam")
+    (issue,) = kinmem("review", "--json").json["issues"]
+    given = ("--apply", issue["id"], "--keep", ids[0]) if answer == "--keep" else None
+
+    answered = kinmem("review", *(given or (answer, issue["id"])))
+    left = kinmem("review", "--json").json["issues"]
+    undone = kinmem("undo", "--json")
+    again = kinmem("review", "--json").json["issues"]
+
+    assert left == []
+    assert f'kinmem undo "review {issue["id"]}" takes it back.' in answered.out
+    assert undone.code == 0 and last not in undone.out
+    assert [one["id"] for one in again] == [issue["id"]]
+    for id in (*ids, last):
+        assert kinmem("show", id, "--json").json["state"] == "active"
+    redone = kinmem("undo", undone.json["batch"])
+    assert redone.code == 0
+    assert kinmem("review", "--json").json["issues"] == []
+    assert kinmem("show", last, "--json").json["state"] == "active"
+
+
 @pytest.mark.parametrize(
     ("words", "options"),
     [

@@ -112,6 +112,9 @@ def test_ids_stay_while_the_memories_are_as_they_are(bench: Bench) -> None:
 
     assert look(bench).issues == [first]
     bench.service.update_memory(old, importance=4)
+    assert look(bench).issues[0].id == first.id
+    bench.clock.advance(minutes=1)
+    bench.service.update_memory(old, content=f"{HOMES[0]} Really.")
     (second,) = look(bench).issues
     assert second.id != first.id
 
@@ -269,7 +272,8 @@ def test_what_nobody_can_reword_is_not_reworded(bench: Bench, clock: Any) -> Non
 def test_an_issue_of_before_a_change_is_refused_in_words(bench: Bench) -> None:
     older, _ = dispute(bench)
     (issue,) = look(bench).issues
-    bench.service.update_memory(older, importance=9)
+    bench.clock.advance(minutes=1)
+    bench.service.update_memory(older, content="Clara has a dog.")
 
     with pytest.raises(InvalidInput, match="changed since the review"):
         settle(bench, issue)

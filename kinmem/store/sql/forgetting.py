@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 from kinmem.errors import MemoryNotFound
 from kinmem.language import sentences
 from kinmem.models import Memory
-from kinmem.store.history import KEYED_NAME, Mention, Traces, erased_call, repeated_call
+from kinmem.store.history import (
+    KEYED_NAME,
+    REFUSALS,
+    Mention,
+    Traces,
+    erased_call,
+    repeated_call,
+)
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Database, Transaction, Words
 from kinmem.store.sql.document_rows import SqlDocuments, delta
@@ -350,7 +357,7 @@ CHANGES = {
 }
 OTHERS_WORDS = {*SAID, *CHANGES, "auto_tags"}
 # Fields of history lines that are in kinmem's own words.
-OWN_FIELDS = {*FIELDS, "links"} - OTHERS_WORDS
+OWN_FIELDS = {*FIELDS, "links", REFUSALS} - OTHERS_WORDS
 
 
 class Written(NamedTuple):

@@ -31,7 +31,6 @@ from kinmem.store.sql.memory_rows import (
     SAID_AT,
     VISIBLE,
     Allowed,
-    as_text,
     memories_of,
     time_text,
 )
@@ -39,7 +38,7 @@ from kinmem.store.sql.record_rows import SqlTransfer
 from kinmem.store.sql.sharing import Files, SqlOthers, with_present_contexts
 from kinmem.store.sql.turn_rows import SqlShownNotes, SqlSnapshots, SqlTurns
 from kinmem.store.sql.upkeep_rows import SqlJobs, SqlRounds, SqlSummaries
-from kinmem.store.sql.writer import MemoryWriter, close_conflict
+from kinmem.store.sql.writer import MemoryWriter, close_conflict, refuse
 from kinmem.text import folded
 
 # The name of a Kin that nobody has named is a common word, not a person.
@@ -342,10 +341,7 @@ class SqlDecisions:
 
     def refuse(self, kind: str, ids: Collection[str]) -> None:
         with self._database.writing() as db:
-            db.run(
-                "INSERT INTO refusals (kind, ids, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                (kind, as_text(sorted(set(ids))), time_text(self._clock())),
-            )
+            refuse(db, kind, ids, self._clock())
 
     def refused(self, kind: str) -> frozenset[frozenset[str]]:
         rows = self._database.rows("SELECT ids FROM refusals WHERE kind = ?", (kind,))

@@ -4,12 +4,15 @@ follow."""
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from kinmem.errors import MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import Chunks, Draft, Knowledge, Memory
 from kinmem.models.turns import Batch, Change, Conflict, Repetition
+from kinmem.store.base import REVIEW
+from kinmem.store.history import REFUSALS
 from kinmem.store.sql import entity_rows
 from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction
@@ -18,7 +21,7 @@ from kinmem.store.sql.forgetting import scrub, turns_of
 from kinmem.store.sql.history_rows import Line
 from kinmem.store.sql.linked_memories import LinkChanges
 from kinmem.store.sql.memory_file import MemoryFile
-from kinmem.store.sql.memory_rows import IN_IDS, time_text
+from kinmem.store.sql.memory_rows import IN_IDS, as_text, time_text
 from kinmem.store.sql.sharing import Files
 
 logger = logging.getLogger(__name__)
@@ -239,7 +242,12 @@ def _change(
     if change.version is not None and old.version != change.version:
         raise VersionConflict(change.id, change.version, old.version)
     changed = {name: value for name, value in fields.items() if getattr(old, name) != value}
-    if not changed and not change.reverts:
+    answers = bool(change.refused or change.asked_again)
+    if not changed and not change.reverts and not answers:
+        return old
+    _answer(db, change, at)
+    if answers and not changed:  # the memory itself stays at its version
+        file.note_all(db, at, _lines(old, change, changed), batch)
         return old
     if "state" in changed:
         changed.setdefault("state_at", at)
@@ -258,7 +266,7 @@ def _lines(old: Memory, change: Change, changed: Mapping[str, Any]) -> list[Line
     of scope gets a line of its own."""
     moved = {name: value for name, value in changed.items() if name == "scope"}
     other = {name: value for name, value in changed.items() if name != "scope"}
-    return [
+    lines = [
         Line(
             old.id,
             action,
@@ -270,6 +278,29 @@ def _lines(old: Memory, change: Change, changed: Mapping[str, Any]) -> list[Line
         for action, after in ((change.action, other), ("moved", moved))
         if after or (not changed and action == change.action)
     ]
+    first = lines[0]
+    before = {REFUSALS: [sorted(ids) for ids in change.asked_again]} if change.asked_again else {}
+    after = {REFUSALS: [sorted(ids) for ids in change.refused]} if change.refused else {}
+    lines[0] = replace(first, before={**first.before, **before}, after={**first.after, **after})
+    return lines
+
+
+def _answer(db: Transaction, change: Change, at: datetime) -> None:
+    """Store the refusals of a change, and delete those that it takes back."""
+    for ids in change.refused:
+        refuse(db, REVIEW, ids, at)
+    for ids in change.asked_again:
+        db.run(
+            "DELETE FROM refusals WHERE kind = ? AND ids = ?", (REVIEW, as_text(sorted(set(ids))))
+        )
+
+
+def refuse(db: Transaction, kind: str, ids: Collection[str], at: datetime) -> None:
+    """See Decisions.refuse."""
+    db.run(
+        "INSERT INTO refusals (kind, ids, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (kind, as_text(sorted(set(ids))), time_text(at)),
+    )
 
 
 def _insert_parents(

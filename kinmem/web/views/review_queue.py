@@ -161,9 +161,8 @@ def settle(asked: Asked) -> Answer:
         releases=asked.may("admin"),
     )
     REVIEWS.drop(asked.service, issue)
-    if is_refused:
-        return Done(PATH, Notice("did.refused"))
-    return Done(PATH, Notice("did.settled", undo=(settled.batch,) if settled.batch else ()))
+    done = "did.refused" if is_refused else "did.settled"
+    return Done(PATH, Notice(done, undo=(settled.batch,) if settled.batch else ()))
 
 
 def retry(asked: Asked) -> Answer:
