@@ -65,6 +65,22 @@ def test_rules_of_the_place_are_told_once_a_session_whatever_is_asked(
     assert second == ""
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        pytest.param("My sister Mia lives in Lyon and is allergic to peanuts.", id="a fact"),
+        pytest.param("We use pnpm in this repo, never npm or yarn.", id="a rule"),
+    ],
+)
+def test_what_was_learned_from_a_prompt_is_no_note_for_it(service: Service, prompt: str) -> None:
+    service.observe("prompt", "s", "1", prompt, tell=False)
+    assert service.settle(60)
+    assert service.list_memories().memories
+
+    assert service.observe("prompt", "s", "1", prompt).notes == ""
+    assert prompt.split()[-1] in service.observe("prompt", "other", "1", prompt).notes
+
+
 def test_an_opening_tells_them_and_a_compacted_session_hears_them_again(
     service: Service, repo: str
 ) -> None:

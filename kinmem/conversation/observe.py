@@ -294,10 +294,17 @@ class Conversation:
         recent = partial(self._before, message)
         allowed = self._allowed(message.place)
         answer = self._recall(_query(message.text), recent, MODEL_SECONDS, allowed)
+        answer = replace(
+            answer,
+            hits=[hit for hit in answer.hits if not _is_of(hit.memory, message)],
+            touched=tuple(hit for hit in answer.touched if not _is_of(hit.memory, message)),
+        )
         ruling = () if told else rules(self._store, allowed)
+        ruling = [rule for rule in ruling if not _is_of(rule, message)]
         found = () if answer.of_past else (*answer.hits, *answer.touched)
         shown = [*ruling, *told.values(), *(hit.memory for hit in found)]
         newer = self._newer(shown, allowed)
+        newer = {id: one for id, one in newer.items() if not _is_of(one, message)}
         notes = self._inject.for_prompt(
             session, message.turn, answer, told, ruling, allowed.here, newer
         )
@@ -370,6 +377,12 @@ def _ends(text: str) -> str:
 
 def _sound(name: str | None) -> str | None:
     return None if name is None else storable(name)
+
+
+def _is_of(memory: Memory, prompt: Message) -> bool:
+    """Return whether it was learned from this prompt: the worker may have been faster than the
+    hook, and whoever has just said it needs no note of it."""
+    return memory.turn_id == prompt.turn and memory.session == prompt.session
 
 
 def _alike(one: Message, other: Message) -> bool:

@@ -255,9 +255,9 @@ def _context(talk: Talk, group: Sequence[KeptSentence]) -> Question | None:
     if first.at == 0 and talk.question:
         return talk.question
     if not talk.among_people:
-        texts = (part.text for at, part in enumerate(parts) if at not in talk.unkept)
-        request = next(filter(_asks_help, texts), None)
-        if request and request != first.statement.text:
+        told = {*talk.unkept, *range(first.at, group[-1].at + 1)}
+        texts = (part.text for at, part in enumerate(parts) if at not in told)
+        if request := next(filter(_asks_help, texts), None):
             return Question(_cut(request, CONTEXT), talk.message.turn)
     if first.at - 1 in talk.unkept:
         return None

@@ -213,6 +213,13 @@ def test_what_is_asked_to_be_kept_is_kept_without_the_request_if_it_stands_alone
     assert [one.content for one in learned(service, text)] == [kept]
 
 
+def test_what_a_memory_says_itself_is_not_its_context(service: Service) -> None:
+    text = "I prefer tea. I always need it hot, can you help me find a cup that keeps it hot?"
+    (memory,) = learned(service, text)
+
+    assert (memory.content, memory.source_context) == (text, None)
+
+
 def test_a_fact_behind_words_of_the_moment_is_learned(service: Service) -> None:
     text = "so something grateful, she turns 40"
 
