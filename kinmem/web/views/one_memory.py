@@ -285,7 +285,7 @@ VIEW = View(
 # Fields that only follow from other changes.
 UNTOLD = frozenset(
     {
-        *("content_hash", "content_updated_at", "evidence", "language"),
+        *("content_hash", "content_updated_at", "evidence", "language", "refusals"),
         *("deleted_at", "linked_at", "scored_at", "state_at", "tagged_at"),
     }
 )
