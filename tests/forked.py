@@ -9,6 +9,7 @@ Run as `python -m tests.forked <number of a socket>`.
 """
 
 import atexit
+import gc
 import json
 import os
 import select
@@ -160,6 +161,9 @@ def main(number: int) -> None:
 
     for name in LATE:
         import_module(name)
+    # Else each server looks through all that on its first full collection, and copies its pages.
+    gc.collect()
+    gc.freeze()
     asked = socket.socket(fileno=number)
     woken, waker = os.pipe()
     os.set_blocking(waker, False)
