@@ -1,5 +1,6 @@
 """What tests through litellm share."""
 
+import gc
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -46,3 +47,5 @@ def litellm_imported() -> None:
     name = "openai/text-embedding-3-small"
     with warnings.catch_warnings(action="ignore"), FaultProvider() as provider:
         LitellmEmbedder(name, api_base=provider.base("ok"), api_key=KEY).embed(["a"])
+    gc.collect()
+    gc.freeze()  # see tests/conftest.py: as much again, and it stays as well
