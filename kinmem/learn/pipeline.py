@@ -56,8 +56,9 @@ class Unsettled:
         self._is_outdated = True
 
     def pairs(self, vectors: Mapping[str, Vector]) -> Iterator[tuple[Memory, list[Neighbour]]]:
-        """Yield each memory with the older memories near it."""
-        waiting = list(vectors.items())
+        """Yield each memory with the older memories near it, the oldest first: it gives way to the
+        next that contradicts it, and not to a later one."""
+        waiting = sorted(vectors.items(), key=lambda one: one[0])
         while waiting:
             self._is_outdated = False
             part = waiting[:SETTLED_TOGETHER]

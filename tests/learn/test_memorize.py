@@ -13,14 +13,24 @@ from kinmem.wiring.open_memory import embedders
 from tests.conftest import MovableClock
 
 
-def test_what_is_told_at_once_gives_way_to_what_was_told_after_it(service: Service) -> None:
+@pytest.mark.parametrize("first", ["oldest", "newest"])
+def test_what_is_told_at_once_gives_way_to_what_was_told_after_it(
+    service: Service, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """In whatever order the store gives the vectors."""
+    vectors = service.store.index.first_vectors
+    monkeypatch.setattr(
+        service.store.index,
+        "first_vectors",
+        lambda *asked: dict(sorted(vectors(*asked).items(), reverse=first == "newest")),
+    )
     said = [
         "Tom works at Bosch",
         "Tom now works at Siemens",
         "Tom works at Audi now",
     ]
     bosch, siemens, audi = (str(one.id) for one in service.memorize_many(said))
-    assert service.settle(30)
+    assert service.settle(60)
 
     ended_by = [service.store.get(id).superseded_by for id in (bosch, siemens, audi)]
     assert ended_by == [siemens, audi, None]
