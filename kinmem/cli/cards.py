@@ -338,10 +338,11 @@ def _nothing(memory: "Service") -> Text:
     if waiting := memory.store.turns.counts()["waiting"]:
         count = many(waiting, "message of a conversation waits", "messages of conversations wait")
         told = f"{memory.kin} has learned nothing yet." if is_empty else "Nothing fits."
-        return Text(f"{told} {count} to be learned from: kinmem sleep does it now.")
+        return Text(f"{told} {count} to be learned from: kinmem sleep --kin {memory.kin} does it.")
     if not is_empty:
         return Text("Nothing fits.")
-    return Text(f'{memory.kin} remembers nothing yet. Try: kinmem memorize "Bob likes tea"')
+    told = f"{memory.kin} remembers nothing yet."
+    return Text(f'{told} Try: kinmem memorize --kin {memory.kin} "Bob likes tea"')
 
 
 def explanation(why: Mapping[str, float], score: float, best: float) -> Group:
