@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import exp, log
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kinmem.errors import ModelError
 from kinmem.language import KEPT, Clash, Pair, claim
@@ -265,7 +265,7 @@ def weighed(
     pair = Pair(earlier, later)
     is_aligned = of_one_kind is not False and pair.differ_in_one_place
     if is_aligned and change >= ALIGNED and pair.veto is None:
-        return Clash(False, "update", f"judged to have another value ({change:.2f})")
+        return _found_by_judge("update", "to have another value", change)
     return _judged(relation, pair, of_one_kind, changed)
 
 
@@ -275,8 +275,12 @@ def _judged(
     if changed.chance < SURE and (of_one_kind is False or pair.may_be_apart):
         return None
     if changed.is_likely:
-        return Clash(False, "update", f"judged to have taken its place ({changed.chance:.2f})")
+        return _found_by_judge("update", "to have taken its place", changed.chance)
     may_both_hold = pair.both_happened or pair.stand_side_by_side or not pair.shares_words
     if changed.is_of_talk or may_both_hold or relation.contradicts < EXCLUDES:
         return None
-    return Clash(False, "contradiction", f"judged to exclude it ({relation.contradicts:.2f})")
+    return _found_by_judge("contradiction", "to exclude it", relation.contradicts)
+
+
+def _found_by_judge(kind: Literal["update", "contradiction"], what: str, chance: float) -> Clash:
+    return Clash(False, kind, f"judged {what} ({chance:.2f})", chance=round(chance, 2))

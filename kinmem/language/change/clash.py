@@ -29,7 +29,6 @@ from kinmem.language.same.similarity import (
     forms,
     is_content,
 )
-from kinmem.models.turns import chance_in
 from kinmem.text import late
 
 ClashKind = Literal["contradiction", "update", "partial"]
@@ -56,11 +55,8 @@ class Clash:
     reason: str
     names: bool = False
     """Whether a name stands in place of a name; what each of them names, form cannot tell."""
-
-    @property
-    def chance(self) -> float | None:
-        """How likely it is, as the judge has found; None if the form of the texts tells it."""
-        return chance_in(self.reason)
+    chance: float | None = None
+    """How likely it is, as the judge has found; None if the form of the texts tells it."""
 
 
 def clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
