@@ -107,8 +107,7 @@ class MemoryNotFound(KinmemError):
 
     code = "not_found"
 
-    def __init__(self, id: str, *, to_change: bool = False) -> None:
-        """`to_change`: it was to be changed, which another Kin's shared memory cannot be."""
+    def __init__(self, id: str) -> None:
         if id.startswith("turn:"):
             super().__init__(
                 f"{id!r} is something said in a conversation, not a memory: it cannot be changed."
@@ -117,10 +116,9 @@ class MemoryNotFound(KinmemError):
             )
             return
         size = "" if len(id) >= ID_CHARACTERS else f" (a whole id has {ID_CHARACTERS} characters)"
-        whose = " of yours" if to_change else ""
-        rule = ", and only its author may change a shared memory" if to_change else ""
         super().__init__(
-            f"no memory{whose} has the id {id!r}{size}; recall and list_memories show the ids{rule}"
+            f"no memory of yours has the id {id!r}{size}; recall and list_memories show the ids,"
+            " and only its author may change a shared memory"
         )
 
 

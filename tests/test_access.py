@@ -97,26 +97,6 @@ async def test_the_page_says_what_each_scope_may_do(server: Running, scope: Scop
     assert outcome == expected
 
 
-@pytest.mark.anyio
-@pytest.mark.parametrize(
-    ("address", "told"),
-    [
-        ("kinmem://nope", "Unknown resource"),
-        ("kinmem://export", "forbidden: "),
-        ("kinmem://%65xport", "forbidden: "),
-        ("KINMEM://export", "forbidden: "),
-    ],
-)
-async def test_what_does_not_exist_takes_no_scope(server: Running, address: str, told: str) -> None:
-    headers = {"Authorization": server.bearer("write")}
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http_client,
-        Client(streamable_http_client(f"{server.url}/mcp", http_client=http_client)) as client,
-    ):
-        with pytest.raises(MCPError, match=told):
-            await client.read_resource(address)
-
-
 def test_a_scope_counts_for_each_request_not_for_its_session(server: Running) -> None:
     """The session of a token with more rights helps nobody with less."""
     admin, reader = server.bearer("admin"), server.bearer("read")

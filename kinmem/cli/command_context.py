@@ -14,9 +14,9 @@ import typer
 from rich.console import RenderableType
 
 from kinmem.cli.terminal import json_text, one_line, say
-from kinmem.errors import ConfigError, InvalidInput
+from kinmem.errors import InvalidInput
 from kinmem.models import LIVE, TURN, Page, State
-from kinmem.settings import KIN_NAME, Settings, kin_name, load
+from kinmem.settings import KIN_NAME, Settings, load
 from kinmem.upkeep.steps import NAMES
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ class CommandContext:
 
     def settings(self, **flags: Any) -> Settings:
         """Return the settings in force. `flags` maps variables to values from the command line."""
-        if self.kin and self.kin.strip():
-            _check_option("--kin", kin_name, self.kin)
+
         settings = load({"KINMEM_KIN": self.kin, "KINMEM_HOME": self.home, **flags})
         level = settings.general.log_level
         logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
@@ -95,14 +94,6 @@ class CommandContext:
             typer.echo(json_text(value))
         else:
             say(*shown)
-
-
-def _check_option(option: str, check: Callable[[str], object], value: str) -> None:
-    """Raise ConfigError with the name of the option, not of the variable that it stands for."""
-    try:
-        check(value)
-    except InvalidInput as error:
-        raise ConfigError(f"{option}: {error}") from error
 
 
 NAMED = 10

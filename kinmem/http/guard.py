@@ -14,7 +14,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -123,10 +123,6 @@ class Sessions:
     def owns(self, path: str) -> bool:
         """Return whether the path is a page."""
         return path.startswith("/") and path.split("/", 2)[1] in self._segments
-
-    def knows(self, cookies: Sequence[str]) -> bool:
-        """Return whether these cookies name a live session."""
-        return any(self._known(one, is_use=False) for one in cookies)
 
     def admit(self, scope: Scope) -> Response | None:
         """Return the refusal of a request to a page; None if it may pass, with its session noted
@@ -263,18 +259,11 @@ class Guard:
             return None
         refused = self._unauthorized(scope, given)
         is_unknown = refused is not None and refused.status_code == 401 and not given
-        if is_unknown and self._pages is not None and self._is_of_person(scope, headers):
+        if is_unknown and self._pages is not None and _is_visit(scope, headers):
             # A person has mistyped an address: they have no token to send.
             scope["path"] = MISSING
             return self._admitted(self._pages, scope)
         return refused
-
-    def _is_of_person(self, scope: Scope, headers: "_Headers") -> bool:
-        """Return whether somebody looks at it in a browser. Over plain HTTP a browser elsewhere
-        does not say so, but sends the session of whoever is logged in."""
-        if headers.all("sec-fetch-mode") or self._pages is None:
-            return _is_visit(scope, headers)
-        return scope["method"] == "GET" and self._pages.knows(headers.all("cookie"))
 
     def _leads_in(self, scope: Scope, headers: "_Headers") -> bool:
         """Return whether the request opens the login in a tab: `kinmem web` leads to it by a file,

@@ -7,13 +7,12 @@ choose it. `identify` notes the caller of each message, and tools and resources 
 """
 
 import logging
-import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import anyio
@@ -258,9 +257,8 @@ ARGUMENT_SCOPES: Mapping[tuple[str, str], Scope] = {
     ("review_memories", "refuse"): "write",
     ("forget", "erase"): "admin",
 }
-# The resource that takes admin, however its address is written; others take read, and so does what
-# does not exist.
-EVERYTHING = "export"
+# Resources that take read, by how their address begins; others take admin, as kinmem://export.
+READABLE = frozenset({"memories", "stats", "entities", "graph", "timeline", "context"})
 
 
 def needed(method: str, params: Mapping[str, Any]) -> Scope:
@@ -273,7 +271,6 @@ def needed(method: str, params: Mapping[str, Any]) -> Scope:
                 wanted.append(scope)
         return max(wanted, key=SCOPES.index)
     if method == "resources/read":
-        _, known, address = unquote(str(params.get("uri"))).casefold().partition("://")
-        begins = re.split("[/?#]", address.lstrip("/"))[0]
-        return "read" if known and begins != EVERYTHING else "admin"
+        begins = str(params.get("uri")).removeprefix("kinmem://").partition("/")[0]
+        return "read" if begins in READABLE else "admin"
     return "read"

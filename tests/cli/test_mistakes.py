@@ -33,14 +33,9 @@ Memorized = Callable[..., str]
         ("recall x --since bogus", 3, "write a date such as 2026-05-08, a month such as 2026-05"),
         ("timeline --day bogus", 3, "day: 'bogus' is not a date or time; write a date"),
         ("list --cursor bogus", 3, "invalid: cursor "),
-        ("show nope", 3, "not_found: no memory has the id 'nope' (a whole id has 36"),
-        ("list --kin A/B", 1, "config: --kin: "),
+        ("show nope", 3, "not_found: no memory of yours has the id 'nope'"),
         ("show turn:99999", 3, "not_found: nothing that was said here has the id 'turn:99999'"),
-        (
-            "forget nope",
-            3,
-            "(a whole id has 36 characters); kinmem recall and kinmem list show the ids",
-        ),
+        ("forget nope", 3, "; kinmem recall and kinmem list show the ids, and only its author"),
         ("memorize x --expires 2020-01-01", 3, "'2020-01-01' is over already; write 30d, 12h, a"),
         ("memorize x --expires gestern", 3, "expires: 'gestern' is over already; write 30d, "),
         ("memorize x --expires yesterday", 3, "expires: 'yesterday' is over already; write 30d"),
@@ -65,20 +60,6 @@ def test_a_mistake_is_told_in_a_sentence_and_as_json(
     assert "Traceback" not in said.err and "Input should" not in said.err
     message = re.sub("^(invalid|not_found|config): ", "", told)
     assert message in json.dumps(json.loads(sent.out or sent.err), ensure_ascii=False)
-
-
-def test_a_setting_that_is_no_number_is_told_plainly(
-    kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMORY_MAX_RELEVANT", "viele")
-
-    assert kinmem("list").err.strip() == "config: MEMORY_MAX_RELEVANT: it must be a whole number"
-
-
-def test_who_only_reads_is_not_told_who_may_change(kinmem: Kinmem, memorized: Memorized) -> None:
-    memorized("Ana drinks tea")
-    for words in (("show", "nope"), ("history", "nope")):
-        assert "author" not in kinmem(*words).err
 
 
 def test_versions_and_what_the_benchmarks_refuse_are_json_as_well(kinmem: Kinmem) -> None:

@@ -202,7 +202,7 @@ class KinFiles(Generic[File]):
         """Return row number and memory of an original, in a transaction. Raises MemoryNotFound."""
         found = self.own.find(db, id)
         if found is None:
-            raise MemoryNotFound(id, to_change=True)
+            raise MemoryNotFound(id)
         return found
 
 

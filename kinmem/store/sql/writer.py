@@ -93,7 +93,7 @@ class MemoryWriter:
     def _check_is_mine(self, id: str) -> None:
         """Raise MemoryNotFound if the id is not in the own file or not an id at all."""
         if not self._files.own.by_ids([id]):
-            raise MemoryNotFound(id, to_change=True)
+            raise MemoryNotFound(id)
 
     def erase(self, id: str) -> None:
         if not self._is_waiting(id):
@@ -237,7 +237,7 @@ def _change(
     reverts earlier writes, which would still count as in force."""
     found = file.find(db, change.id)
     if found is None:
-        raise MemoryNotFound(change.id, to_change=True)
+        raise MemoryNotFound(change.id)
     row, old = found
     if change.version is not None and old.version != change.version:
         raise VersionConflict(change.id, change.version, old.version)
