@@ -57,13 +57,11 @@ class CommandContext:
     @contextmanager
     def changing(self, *, resident: bool = True, may_be_new: bool = False) -> "Iterator[Service]":
         """Open the Kin's memory for a command that changes it, and note what it has changed, so
-        that an undo without a name takes back nothing else; see `last_change`. Room is reserved for
-        forgetting on a disk that is full one day."""
+        that an undo without a name takes back nothing else; see `last_change`."""
         with self.memory(resident=resident, may_be_new=may_be_new) as service:
             first = _latest_write(service) + 1
             yield service
             note_change(service, first)
-            service.store.reserve_room(begin=True)
 
     def _refuse_unknown(self, settings: Settings) -> None:
         """Raise InvalidInput if the Kin has no memories and either its name is nearly that of one

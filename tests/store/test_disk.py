@@ -1,6 +1,5 @@
 """A disk that is full, that can only be read, or whose locks do nothing."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -140,42 +139,6 @@ def test_commands_list_recall_export_and_forget_on_a_full_disk(
     code, text = kinmem(home, "forget", id, "--erase", "--yes")
     assert code == 0, text
     assert kinmem(home, "list")[1].count("spare key") == 0
-
-
-@has_processes
-@needs_root
-def test_without_a_reserve_commands_read_on_a_full_disk(small_disk: Path) -> None:
-    home = small_disk / "home"
-    with closing(SqliteStore(home, "ana")) as store:
-        id = added(store, "the spare key hangs in the shed")
-    fill(small_disk / "others")
-
-    for command in (["list"], ["recall", "where is the key?"], ["show", id], ["history"]):
-        code, text = kinmem(home, *command)
-        assert code == 0 and "spare key" in text, text
-    code, text = kinmem(home, "forget", id)
-    assert code == 1 and "storage_full" in text and "make room" in text
-    (small_disk / "others").unlink()
-    assert kinmem(home, "forget", id)[0] == 0
-    assert problems_of(home) == []
-
-
-@has_processes
-@needs_root
-def test_a_command_that_stores_leaves_room_to_forget_on_a_full_disk(small_disk: Path) -> None:
-    home = small_disk / "home"
-    _, stored = kinmem(home, "memorize", "the spare key hangs in the shed", "--json")
-    fill(small_disk / "others")
-
-    code, text = kinmem(home, "forget", json.loads(stored)["id"], "--erase", "--yes")
-
-    assert code == 0, text
-    assert kinmem(home, "list")[1].count("spare key") == 0
-
-
-def problems_of(home: Path) -> list[str]:
-    with closing(SqliteStore(home, "ana")) as store:
-        return problems(store)
 
 
 @pytest.fixture

@@ -28,7 +28,6 @@ from kinmem.store.sqlite.disk import (
     stamp,
 )
 from kinmem.store.sqlite.driver import (
-    FULL_AT_START,
     MENDED,
     READ_ONLY,
     Patience,
@@ -102,12 +101,9 @@ class SqliteDatabase:
         migrations: Path = MIGRATIONS,
         before_upgrade: BeforeUpgrade = without_backup,
         note: Path | None = None,
-        *,
-        is_disk_full: bool = False,
     ) -> None:
         """Open or create the file, and migrate its schema. `note` is where the number of its
-        transactions is noted; see disk.py. If `is_disk_full` it is only read: the index of a log
-        takes room, and reading a file without a log takes none.
+        transactions is noted; see disk.py.
 
         Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for a file of
         another program, storage_lost for a file that is not as it was, storage_damaged,
@@ -128,9 +124,8 @@ class SqliteDatabase:
         self.writes = 0
         """Number of transactions that this process has ended, committed or not."""
         self._high_water = HighWater(note) if note else None
-        self.is_read_only = is_read_only(path) or (is_disk_full and path.exists())
+        self.is_read_only = is_read_only(path)
         """Whether the file can only be read, and its folder or disk allows no writing either."""
-        self._is_disk_full = is_disk_full
         check_engine()
         with translated(path):
             noted = self._high_water.read() if self._high_water else 0  # before the file
@@ -264,8 +259,6 @@ class SqliteDatabase:
         """Lend the connection for writing to this thread alone, after `first`, which may have to
         wait for other processes. Raises storage_busy after five seconds, for whomever it waits."""
         if self.is_read_only:
-            if self._is_disk_full:
-                raise StoreError(f"{self.path.name}: {FULL_AT_START}", "storage_full")
             raise StoreError(f"{self.path.name}: {READ_ONLY}", "storage_read_only")
         with waiting(driver.BUSY_SECONDS) as seconds:
             latest = time.monotonic() + seconds

@@ -201,10 +201,6 @@ DAMAGED = "the file is damaged; kinmem doctor names what, and kinmem doctor --re
 NO_ROOM = (apsw.SQLITE_IOERR_SHMSIZE,)
 """What SQLite reports if a disk has no room for the index of a log."""
 FULL = "the disk is full; nothing was changed, make room and try again"
-FULL_AT_START = (
-    "the disk had no room for a log when this was opened, so it is only read; nothing was changed,"
-    " make room and start again"
-)
 READ_ONLY = (
     "it can only be read, so nothing is stored; recall and list go on. Check the folder's rights"
 )

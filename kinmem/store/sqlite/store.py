@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -66,13 +65,9 @@ class SqliteFile(SearchedFile):
         kin: str,
         before_upgrade: BeforeUpgrade = without_backup,
         note: Path | None = None,
-        *,
-        is_disk_full: bool = False,
     ) -> None:
         """Open or create it. Raises StoreError, see SqliteDatabase."""
-        database = SqliteDatabase(
-            path, before_upgrade=before_upgrade, note=note, is_disk_full=is_disk_full
-        )
+        database = SqliteDatabase(path, before_upgrade=before_upgrade, note=note)
         forget_unnamed(database)
         near = NearestChunks(database)
         self._copies = near.copies
@@ -89,13 +84,7 @@ class SqliteFiles(KinFiles[SqliteFile]):
     """`kins/<kin>.db` and `shared.db` below a folder. Never opens another Kin's file."""
 
     def __init__(
-        self,
-        home: Path,
-        kin: str,
-        clock: Clock,
-        before_upgrade: BeforeUpgrade = without_backup,
-        *,
-        is_disk_full: bool = False,
+        self, home: Path, kin: str, clock: Clock, before_upgrade: BeforeUpgrade = without_backup
     ) -> None:
         """Open or create both. What was to be published before a crash is published now, and what
         version 6 had in shared.db alone comes home. Raises StoreError."""
@@ -105,26 +94,18 @@ class SqliteFiles(KinFiles[SqliteFile]):
                 check_locks(home)
             take(home)
         try:
-            self._open(home, kin, clock, before_upgrade, is_disk_full)
+            self._open(home, kin, clock, before_upgrade)
         except BaseException:
             give_back(home)
             raise
 
-    def _open(
-        self,
-        home: Path,
-        kin: str,
-        clock: Clock,
-        before_upgrade: BeforeUpgrade,
-        is_disk_full: bool,
-    ) -> None:
+    def _open(self, home: Path, kin: str, clock: Clock, before_upgrade: BeforeUpgrade) -> None:
         self._home: Path | None = home
         self.reserve = Reserve(home)
         name = f"kins/{kin}.db"
-        opened = partial(SqliteFile, is_disk_full=is_disk_full)
-        own = opened(home / name, kin, before_upgrade, note_of(home, name))
+        own = SqliteFile(home / name, kin, before_upgrade, note_of(home, name))
         try:
-            shared = opened(home / SHARED, kin, before_upgrade, note_of(home, SHARED))
+            shared = SqliteFile(home / SHARED, kin, before_upgrade, note_of(home, SHARED))
         except BaseException:
             own.close()
             raise
@@ -390,13 +371,7 @@ class SqliteStore(SqlStore):
             if error.code != "storage_full":
                 raise
         Reserve(self._home).give_up()
-        opened = partial(SqliteFiles, self._home, kin, clock, before_upgrade)
-        try:
-            files = opened()
-        except StoreError as error:
-            if error.code != "storage_full":
-                raise
-            return opened(is_disk_full=True)  # there was no reserve, or it is too small
+        files = SqliteFiles(self._home, kin, clock, before_upgrade)
         files.reserve.give_up()
         return files
 
