@@ -1,7 +1,6 @@
 """What texts say: kinmem's one sense of language. Whatever else is in this package is private.
 
-- dates: `Dates` of a text, by the moment at which it was said or asked, and what was said `Leading`
-  to it
+- dates: `Dates` of a text, by the moment at which it was said or asked
 - names: `knowledge`, whom and what a text names and how that stands to each other, and
   `join_knowledge`; `names_in` a text, `names_by_capitals`; `introduced_in` it, who speaks;
   `stored_relation`, `inverse_relation`
@@ -61,11 +60,9 @@ if TYPE_CHECKING:
         kinds,
         only_asks,
     )
-    from kinmem.language.time.time_names import Leading
     from kinmem.language.time.when import Dates, Interval
 
 _MODULES = {
-    "time.time_names": "Leading",
     "time.when": "Dates Interval",
     "relations": "inverse_relation join_knowledge knowledge stored_relation",
     "talk.prose": "Prose Wording",

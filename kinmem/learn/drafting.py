@@ -17,16 +17,7 @@ from typing import Any
 import uuid_utils
 
 from kinmem.errors import ModelError
-from kinmem.language import (
-    UNIMPORTANT,
-    Dates,
-    Leading,
-    Weight,
-    appraise,
-    content_hash,
-    only_asks,
-    sentences,
-)
+from kinmem.language import UNIMPORTANT, Dates, Weight, appraise, content_hash, only_asks, sentences
 from kinmem.llm.base import Embedder, Judge, chunks_of
 from kinmem.llm.naming import Naming, knowledge_of
 from kinmem.models import (
@@ -212,9 +203,10 @@ def with_dates(note: Note, said: datetime, embedder: Embedder | None) -> Note:
         return note
     is_day_known = note.occurred_at is not None
     try:
-        meant = _dates(note, said, happens_once(embedder)).meant(is_day_known=is_day_known)
+        dates = Dates(note.content, said, happens_once(embedder))
+        meant = dates.meant(is_day_known=is_day_known)
     except ModelError:
-        meant = _dates(note, said).meant(is_day_known=is_day_known)
+        meant = Dates(note.content, said).meant(is_day_known=is_day_known)
     parts = filter(None, [checked_context(note.source_context), *meant])
     context = " | ".join(parts) or None
     return (
@@ -222,10 +214,6 @@ def with_dates(note: Note, said: datetime, embedder: Embedder | None) -> Note:
         if len((context or "").encode()) > CONTEXT_BYTES
         else replace(note, source_context=context)
     )
-
-
-def _dates(note: Note, said: datetime, once: Callable[[str], float] | None = None) -> Dates:
-    return Dates(note.content, said, once, Leading(*note.said_before, is_learned=True))
 
 
 def happens_once(embedder: Embedder | None) -> Callable[[str], float] | None:
@@ -267,7 +255,7 @@ def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, da
     if is_settled or note.channel == "import":
         return given, None
     told_at = given or now
-    day = _dates(note, told_at.astimezone(zone)).of_event
+    day = Dates(note.content, told_at.astimezone(zone)).of_event
     is_of_turn = given is not None and told_at.astimezone(zone).date() == day
     if day is None or is_of_turn:
         return given, None

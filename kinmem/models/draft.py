@@ -86,9 +86,6 @@ class Note:
     memory."""
     only_as_change: bool = False
     """Whether it is worth keeping only if it changes what is stored."""
-    said_before: tuple[str, str] = ("", "")
-    """What its message says before it, and what its speaker said in the messages before that: a
-    bare day of the month may be of a month that is named there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,30 +1,17 @@
 """Which words for a time name one day: no names (USA Today), and no weekdays that come again and
-again. What is said of a day, and in which tense, is looked for in its own clause; the month of a
-bare day ("on the 7th") in what is said before it."""
+again. What is said of a day, and in which tense, is looked for in its own clause."""
 
 import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from functools import cache, cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from kinmem.language.lexicon import TENSES, alternatives, lexicon, pattern, word_class
 from kinmem.language.sentence_borders import borders
-from kinmem.language.time.calendar import (
-    COMING,
-    MONTH,
-    OF_THE_PAST,
-    Slots,
-    Stretch,
-    day_of,
-    month_of,
-    same_day,
-)
-from kinmem.language.time.phrases import BARE, WINDOW, Anchor, Grammar, Language
+from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language
 from kinmem.text import LETTERS, Plain, late
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
@@ -142,8 +129,7 @@ class Clause:
         arrived, llegué, ich bin gefahren."""
         told = _past_of(self.language).search(self.text.casefold()) is not None
         future = _future_of(self.language).search(self.plain.text) is not None
-        plain = _without_present(self.plain, self.language)
-        return Tense(told or spoken_grammar(self.language).speaks_of_past(plain), future)
+        return Tense(told or spoken_grammar(self.language).speaks_of_past(self.plain), future)
 
     def refuses(self, anchor: Anchor) -> bool:
         """Whether it tells of a plan or of what was so for long, whatever its verbs look like."""
@@ -191,16 +177,6 @@ def _past_of(language: Language) -> re.Pattern[str]:
 def _future_of(language: Language) -> re.Pattern[str]:
     verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
     return re.compile(rf"(?<!\w)(?:{verbs})(?!\w)")
-
-
-def _without_present(plain: Plain, language: Language) -> Plain:
-    """What is left without present tenses that have a word of the past: I've got two tickets."""
-    present = "|".join(lexicon(language.name)["spoken_time"].get("present", ()))
-    if not present:
-        return plain
-    rest = re.sub(rf"(?<!\w)(?:{present})(?!\w)", " ", plain.text)
-    gone = {*LETTERS.findall(plain.text)} - {*LETTERS.findall(rest)}
-    return Plain(rest, [], plain.words - gone)
 
 
 @cache
@@ -315,123 +291,3 @@ def is_one_of_several(anchor: Anchor, whole: str) -> bool:
     if _before(HABIT, whole, anchor.start) or RANGE_BEHIND.match(whole, anchor.end):
         return True
     return _before(RANGE_BEFORE, whole, anchor.start) is not None
-
-
-# A bare day of the month ("on the 22nd", "am 2.", "le 7", "el 15") is by itself the next such day.
-# Behind another time it is of that one's month: "the 70th is on 3 March, the party on the 7th".
-# Where the two do not go together, or the one before may have nothing to do with it, it is no day
-# at all: no date is better than a wrong one. Nor is it where a verb is in the past: what was booked
-# on the 18th may have been booked then, or be then.
-
-NEAR = timedelta(days=14)
-"""How far from a feast a day is that is named with it: "at New Year's Eve ..., back on the 2nd"."""
-MONTHS = frozenset(
-    {"month", "this month name", "last month name", "next month name", "month and year"}
-)
-DATES = frozenset({"date", "feast"})
-
-
-class Leading(NamedTuple):
-    """What was said before a text."""
-
-    message: str = ""
-    """In the same message."""
-    earlier: str = ""
-    """In the messages before it."""
-    is_learned: bool = False
-    """Whether the text is to be remembered, and so a wrong date worse than none. Of any other one a
-    past tense makes a bare day the last one: "I saw the doctor on the 15th"."""
-
-
-class Named(NamedTuple):
-    """A time that is named before a bare day."""
-
-    kind: Literal["month", "day", "feast", "counted"]
-    """`counted`: from the day on which it is said, as tomorrow is. It gives a bare day no month."""
-    first: date | None
-    """The day on which it begins; None where that is not known."""
-    is_earlier: bool = False
-    """In another message, which may be about something else."""
-
-
-def named_before(
-    anchor: Anchor, stretch: Stretch | None, tense: Tense, today: date
-) -> Named | None:
-    """Return what a time tells of a bare day behind it; None for a season or a year."""
-    slots = anchor.slots
-    if anchor.meaning == BARE:
-        return Named("day", stretch[0].date() if stretch else None)
-    if anchor.meaning in MONTHS or (slots.unit == MONTH and stretch and _is_month(stretch)):
-        if anchor.floating:
-            return Named("month", _placed(lambda year: date(year, slots.month, 1), tense, today))
-        return Named("month", stretch[0].date() if stretch else None)
-    if anchor.meaning in DATES:
-        kind: Literal["feast", "day"] = "feast" if anchor.meaning == "feast" else "day"
-        if slots.year is not None:
-            return Named(kind, stretch[0].date() if stretch else None)
-        return Named(kind, _placed(lambda year: date(year, slots.month, slots.day), tense, today))
-    if stretch and stretch[1] - stretch[0] <= timedelta(weeks=1):
-        return Named("counted", stretch[0].date())
-    return None
-
-
-def _is_month(stretch: Stretch) -> bool:
-    return stretch == month_of(stretch[0].year, stretch[0].month)
-
-
-def _placed(in_year: Callable[[int], date], tense: Tense, today: date) -> date | None:
-    """Return the day in the year that is meant: the next one unless the sentence looks back."""
-    days: list[date] = []
-    for year in range(today.year - 8, today.year + 9):
-        with suppress(ValueError):  # 29 February
-            days.append(in_year(year))
-    if tense.past and not tense.future:
-        return max((day for day in days if day <= today), default=None)
-    this_month = today.replace(day=1)
-    return min((day for day in days if day >= this_month), default=None)
-
-
-def bare_day(
-    day: int, tense: Tense, today: date, before: Named | None, *, is_learned: bool = False
-) -> Stretch:
-    """Return which day is meant. Raises ValueError where that is not sure."""
-    slots = Slots(day=day)
-    looks_back = tense.past and not tense.future
-    table = OF_THE_PAST if looks_back else COMING
-    alone = table[BARE](slots, today)
-    if looks_back and is_learned and (before is None or before.kind == "counted"):
-        raise ValueError("it may be over, or to come")
-    if before is None:
-        return alone
-    if before.kind == "counted":
-        if before.first and not looks_back and today < before.first > alone[0].date():
-            raise ValueError("an end before its beginning")
-        return alone
-    found = _of_month(day, before)
-    if found is not None and (found > today if looks_back else found < today):
-        found = None  # the one is over, the other to come
-    if before.is_earlier:
-        if not looks_back and before.first and before.first < today.replace(day=1):
-            return alone
-        if found != alone[0].date():
-            raise ValueError("of one month or of the other")
-    if found is None:
-        raise ValueError("of no month that is known")
-    return day_of(found)
-
-
-def _of_month(day: int, before: Named) -> date | None:
-    """Return the day in the month of what is named before it; of a feast, the nearest one."""
-    first = before.first
-    if first is None:
-        return None
-    months = (-1, 0, 1) if before.kind == "feast" else (0,)
-    days: list[date] = []
-    for months_on in months:
-        with suppress(ValueError):  # no 31st
-            days.append(same_day(first.replace(day=1), months_on).replace(day=day))
-    if before.kind == "feast":
-        days = [one for one in days if abs(one - first) <= NEAR]
-    elif before.kind == "day":
-        days = [one for one in days if one >= first]
-    return days[0] if days else None

@@ -24,7 +24,6 @@ from kinmem.language.time.calendar import (
     _exactly,
 )
 from kinmem.language.time.phrases import (
-    BARE,
     NAMES,
     WINDOW,
     Anchor,
@@ -38,21 +37,16 @@ from kinmem.language.time.time_names import (
     ONCE_SAID_TO_BE,
     STANDS_ALONE,
     Clause,
-    Leading,
-    Named,
     Once,
     Tense,
-    bare_day,
     is_name,
     is_on,
     is_one_day,
     is_weekday,
-    named_before,
     spoken_grammar,
 )
 from kinmem.text import Plain, late
 
-NOTHING = Leading()
 CHINESE = late(r"[天日晚夜早晨周拜期月年]")
 RELATIVE = frozenset(
     {"today", "yesterday", "day before yesterday", "last night", "part of today", "this unit"}
@@ -76,12 +70,10 @@ class RelativeDate(NamedTuple):
     """Where the phrase ends in the text."""
 
 
-def relative_dates(
-    text: str, said: datetime, once: Once | None = None, leading: Leading = NOTHING
-) -> list[RelativeDate]:
+def relative_dates(text: str, said: datetime, once: Once | None = None) -> list[RelativeDate]:
     """The relative times of the text, in order, that mean one stretch of time.
 
-    `said` is a moment in the speaker's zone, `leading` what was said before. Never raises.
+    `said` is a moment in the speaker's zone. Never raises.
     """
     if CHINESE.search(text) and (times := list(calendar.times(text, said.date()))):
         return [
@@ -93,7 +85,7 @@ def relative_dates(
         return []
     plain = Plain.of(text)
     for language in likely_languages(plain):
-        if found := list(_found(text, plain, language, said.date(), once, leading)):
+        if found := list(_found(text, plain, language, said.date(), once)):
             return [
                 _resolved(text, plain.places[start], plain.places[end - 1] + 1, stretch, said)
                 for start, end, stretch in found
@@ -155,16 +147,11 @@ def _alone(anchor: Anchor, today: date, ahead: bool) -> Stretch:
 
 
 def _found(
-    text: str,
-    plain: Plain,
-    language: Language,
-    today: date,
-    once: Once | None,
-    leading: Leading,
+    text: str, plain: Plain, language: Language, today: date, once: Once | None
 ) -> Iterator[tuple[int, int, Stretch]]:
     """From where to where in the plain text a time is told, and which one."""
     speech = spoken_grammar(language)
-    for anchor, last, stretch, clause in times_in(text, plain, language, today, leading):
+    for anchor, last, stretch, clause in times_in(text, plain, language, today):
         if speech.not_before.match(plain.text, last.end):
             continue
         if plain.text.startswith(" (", last.end) or stretch is None:
@@ -174,52 +161,22 @@ def _found(
 
 
 def times_in(
-    text: str, plain: Plain, language: Language, today: date, leading: Leading = NOTHING
+    text: str, plain: Plain, language: Language, today: date
 ) -> Iterator[tuple[Anchor, Anchor, Stretch | None, Clause]]:
-    """Each time that is no name: where it begins, where it ends, when that is (None where that is
-    not sure, or beyond the calendar), and what is said of it."""
-    speech = spoken_grammar(language)
-    anchors = speech.anchors(plain.text)
-    before: Named | None = None
-    if any(anchor.meaning == BARE for anchor in anchors):
-        before = _last_named(leading, today)
+    """Each time that is no name: where it begins, where it ends, when that is (None beyond the
+    calendar), and what is said of it."""
+    anchors = spoken_grammar(language).anchors(plain.text)
     for anchor, away, last, beside in _joined(anchors, plain):
         if is_name(anchor, text, plain, language):
             continue
         clause = Clause.of(anchor, text, plain, language, beside)
         found: Stretch | None = None
         with suppress(ValueError, OverflowError):  # beyond the calendar
-            if anchor.meaning == BARE:
-                stretch = bare_day(
-                    anchor.slots.day, clause.tense, today, before, is_learned=leading.is_learned
-                )
-            else:
-                stretch = _stretch(anchor, today, clause.tense)
+            stretch = _stretch(anchor, today, clause.tense)
             stretch = _further(away, stretch, language) if away else stretch
             _spelled(stretch)
             found = stretch
-        if anchor.meaning not in NAMES or speech.link.search(
-            plain.text, max(0, anchor.start - WINDOW), anchor.start
-        ):
-            before = named_before(anchor, found, clause.tense, today) or before
         yield anchor, last, found, clause
-
-
-LOOKED_BACK = 800
-"""Characters of what was said before."""
-
-
-def _last_named(leading: Leading, today: date) -> Named | None:
-    """The last time that is named before a text, and tells which month is spoken of."""
-    for text, is_earlier in ((leading.message, False), (leading.earlier, True)):
-        plain = Plain.of(text[-LOOKED_BACK:])
-        for language in likely_languages(plain) if plain.text else ():
-            before = None
-            for anchor, _, stretch, clause in times_in(text[-LOOKED_BACK:], plain, language, today):
-                before = named_before(anchor, stretch, clause.tense, today) or before
-            if before is not None:
-                return before._replace(is_earlier=is_earlier)
-    return None
 
 
 def _joined(
@@ -271,7 +228,7 @@ def is_sure(anchor: Anchor, clause: Clause, once: Once | None = None) -> bool:
 def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
     if anchor.meaning == "weekday" and not tense.past:
         return _coming_weekday(anchor.slots, today)
-    if anchor.meaning in ("this weekday", BARE) and tense.past and not tense.future:
+    if anchor.meaning in ("this weekday", "day of month") and tense.past and not tense.future:
         return OF_THE_PAST[anchor.meaning](anchor.slots, today)
     meaning = COMING.get(anchor.meaning)
     return meaning(anchor.slots, today) if meaning else anchor.stretch(today)
@@ -373,7 +330,7 @@ any year, or of every one."""
 _DIGIT = re.compile(r"\d")
 
 
-def day_of_event(text: str, said: datetime, leading: Leading = NOTHING) -> date | None:
+def day_of_event(text: str, said: datetime) -> date | None:
     """The day on which it happened, if a text that looks back names just one time, and that is a
     day that is over, or the same one: "yesterday", "on 5 May", "this morning".
 
@@ -388,18 +345,16 @@ def day_of_event(text: str, said: datetime, leading: Leading = NOTHING) -> date 
         return None
     plain = Plain.of(text)
     for language in likely_languages(plain):
-        named = set(_named(text, plain, language, said.date(), leading))
+        named = set(_named(text, plain, language, said.date()))
         if named:
             return named.pop() if len(named) == 1 else None
     return None
 
 
-def _named(
-    text: str, plain: Plain, language: Language, today: date, leading: Leading
-) -> Iterator[date | None]:
+def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
     """Each time that a text names: the day, if something is told of it, else None."""
     speech = spoken_grammar(language)
-    for anchor, last, stretch, clause in times_in(text, plain, language, today, leading):
+    for anchor, last, stretch, clause in times_in(text, plain, language, today):
         is_part = anchor.meaning not in DAYS and speech.not_before.match(plain.text, last.end)
         if stretch is None or is_part:  # beyond the calendar; the last Friday but one of May
             yield None
@@ -432,13 +387,11 @@ class Dates:
     once: Once | None = None
     """What tells a day to come from one of every week; without, the words decide. If it raises,
     so does `relative`."""
-    leading: Leading = NOTHING
-    """What was said before it."""
 
     @property
     def relative(self) -> list[RelativeDate]:
         """Its relative times that can mean one stretch only, in order."""
-        return relative_dates(self.text, self.said, self.once, self.leading)
+        return relative_dates(self.text, self.said, self.once)
 
     @property
     def written_out(self) -> str:
@@ -460,7 +413,7 @@ class Dates:
     @property
     def of_event(self) -> date | None:
         """The day on which it happened; see day_of_event."""
-        return day_of_event(self.text, self.said, self.leading)
+        return day_of_event(self.text, self.said)
 
     @property
     def asked(self) -> tuple[Interval, str] | None:
