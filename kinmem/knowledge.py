@@ -343,7 +343,7 @@ def connections(store: Store, ids: Collection[str]) -> dict[str, list[Connection
 
 def _connection(link: Link, other: Memory, relation: str) -> Connection:
     undecided = link.evidence.get(UNDECIDED)
-    confidence = link.confidence if undecided is None else link.evidence[CHANCE]
+    confidence = link.confidence if undecided is None else link.evidence.get(CHANCE)
     is_automatic = link.origin == AUTO
     return Connection(other, relation, link.weight, confidence, is_automatic, undecided)
 

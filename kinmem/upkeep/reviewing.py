@@ -24,6 +24,9 @@ from kinmem.upkeep.candidates import remainder
 from kinmem.upkeep.review import review
 from kinmem.validation import checked_content
 
+# Why a memory was left alone. It stands in the history of both memories of an issue, so it quotes
+# neither: the words of one must not outlast its erasure in the history of the other.
+REFUSED = "review: stays as it is"
 # Issues kept in memory: a model that is asked again may not find them again.
 REMEMBERED = 200
 
@@ -187,9 +190,8 @@ def refuse_issue(store: Store, issue: Issue) -> Settled:
     undone; an open conflict is closed, and both memories are kept."""
     memories = store.memories(issue.memory_ids)
     refused = (refusal(issue.type, list(memories.values())),)
-    reason = f"review: {issue.description}"
     deeds = [
-        Change(memory.id, {}, "kept", reason, refused=refused)
+        Change(memory.id, {}, "kept", REFUSED, refused=refused)
         for memory in memories.values()
         if memory.kin == store.kin
     ]

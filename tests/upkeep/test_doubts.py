@@ -113,3 +113,21 @@ async def test_a_memory_in_doubt_names_the_likeliest_newer_one(
     service.store.apply(Batch(conflicts=doubts))
 
     assert service.newer(lives) == {lives: moves}
+
+
+async def test_a_refused_doubt_leaves_no_words_of_one_memory_in_the_history_of_the_other(
+    service: Service, clock: MovableClock
+) -> None:
+    older, newer = await told(
+        service, clock, "I work at Bosch. My locker is Zebra77.", "I work at Siemens now."
+    )
+    if not service.store.decisions.conflicts():
+        doubt = Conflict(newer, older, "update", "temporal", "judged", chance=0.72)
+        service.store.apply(Batch(conflicts=[doubt]))
+    [issue] = (await answer(service, "review_memories"))["issues"]
+    assert "Zebra77" in issue["description"]
+
+    await answer(service, "review_memories", refuse=[issue["id"]])
+
+    assert "kept" in [event.action for event in service.history(newer)]
+    assert "Zebra77" not in str(service.history(newer))
