@@ -29,7 +29,10 @@ def test_a_list_tells_what_was_first_said_by_whom_and_how_much(site: Site) -> No
         one = html.unescape(client.get("/conversations/one", params={"name": HARP}).text)
 
     row = re.search(r"How do I tune a harp\?.*?</li>", text, re.DOTALL)
-    assert row is not None and "Maya" in row[0] and "33 turns" in row[0] and HARP in row[0]
+    assert row is not None and "Maya" in row[0] and HARP in row[0]
+    # 33, or more where another test of this worker has talked before.
+    turns = next(one.turns for one in site.service.sessions() if one.name == HARP)
+    assert turns >= 33 and f"{turns} turns" in row[0]
     assert "Where is the boat moored?" in text
     assert re.search(r"<h1[^>]*>How do I tune a harp\?</h1>", one)
     assert "Maya" in one.partition("</h1>")[2].partition("</div>")[0]
