@@ -40,28 +40,33 @@ class CommandContext:
         return settings
 
     @contextmanager
-    def memory(self, *, resident: bool = True, may_be_new: bool = False) -> "Iterator[Service]":
+    def memory(
+        self, *, resident: bool = True, may_be_new: bool = False, is_brief: bool = True
+    ) -> "Iterator[Service]":
         """Open the Kin's memory, and close it when the command is done.
 
         Unless `resident`, no model is loaded and no background work is done. Unless the Kin
-        `may_be_new`, a name that may be mistyped is refused; see _refuse_unknown.
+        `may_be_new`, a name that may be mistyped is refused; see _refuse_unknown. For `is_brief`,
+        see open_store.
         """
         from kinmem.wiring.open_memory import open_service  # late: 0.5 s, and help needs none
 
         settings = self.settings()
         if not may_be_new:
             self._refuse_unknown(settings)
-        with open_service(settings, resident=resident) as service:
+        with open_service(settings, resident=resident, is_brief=is_brief) as service:
             yield service
 
     @contextmanager
     def changing(self, *, resident: bool = True, may_be_new: bool = False) -> "Iterator[Service]":
         """Open the Kin's memory for a command that changes it, and note what it has changed, so
-        that an undo without a name takes back nothing else; see `last_change`."""
+        that an undo without a name takes back nothing else; see `last_change`. Room is reserved for
+        forgetting on a disk that is full one day."""
         with self.memory(resident=resident, may_be_new=may_be_new) as service:
             first = _latest_write(service) + 1
             yield service
-            note_change(service, first)
+            service.store.making_room(lambda: note_change(service, first))
+            service.store.reserve_room(begin=True)
 
     def _refuse_unknown(self, settings: Settings) -> None:
         """Raise InvalidInput if the Kin has no memories and either its name is nearly that of one

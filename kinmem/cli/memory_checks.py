@@ -85,7 +85,7 @@ def memory(settings: Settings, *, deep: bool = False) -> Iterator[Check]:
         yield Check("memory", "ok", f"{kin} has none yet; it is made when it is first opened")
         return
     try:
-        service = open_service(settings)
+        service = open_service(settings, is_brief=True)
     except KinmemError as error:
         yield Check("memory", "error", f"{error.code}: {error}", "do what the message says")
         return

@@ -245,7 +245,7 @@ def sleep(
     if stays is not None and due and not stays.is_first:
         return
     ending = inherited_lock(settings.home, settings.general.kin, ENDING)
-    with context.memory(may_be_new=True) as memory:
+    with context.memory(may_be_new=True, is_brief=False) as memory:
         if stays is not None:
             stays.answer(memory)
         if due:

@@ -63,9 +63,10 @@ class NoEmbedder:
         raise ModelError("there is no embedder here; words alone are searched")
 
 
-def open_store(settings: Settings, clock: Clock) -> Store:
+def open_store(settings: Settings, clock: Clock, *, is_brief: bool = False) -> Store:
     """Open the store of settings.general.kin, once a restore that was cut short has been ended;
-    files of an older version are upgraded after a backup."""
+    files of an older version are upgraded after a backup. What `is_brief` closes it soon, and may
+    keep others out of it on a full disk."""
     if settings.general.store:
         return _on_a_server(settings, clock)
     _prepare(settings)
@@ -79,7 +80,8 @@ def open_store(settings: Settings, clock: Clock) -> Store:
         with open_backups(settings, clock=clock).upgrading(path) as back_up:
             yield back_up
 
-    return SqliteStore(settings.home, settings.general.kin, clock, before_upgrade)
+    home, kin = settings.home, settings.general.kin
+    return SqliteStore(home, kin, clock, before_upgrade, is_brief=is_brief)
 
 
 def has_begun(settings: Settings) -> bool:
@@ -204,7 +206,7 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> Iterator
     No model is loaded: notes are found by words alone, and learning from what is said is left to
     another process.
     """
-    with closing(open_store(settings, clock)) as store:
+    with closing(open_store(settings, clock, is_brief=True)) as store:
         recall = Recall(store, [NoEmbedder()], settings, clock)
         limit = settings.recall.max_relevant
         spill = Spill(settings.home, settings.general.kin, for_this_home(settings).compact)

@@ -248,12 +248,14 @@ def open_service(
     clock: Clock = utc_now,
     patience: float | None = None,
     resident: bool = True,
+    is_brief: bool = False,
 ) -> Service:
-    """Open the memory of settings.general.kin. For `patience` and `resident`, see Service.
+    """Open the memory of settings.general.kin. For `patience` and `resident`, see Service; for
+    `is_brief`, see open_store.
 
     The built-in embedder is loaded once per process, however many Kins are open.
     """
-    store = open_store(settings, clock)
+    store = open_store(settings, clock, is_brief=is_brief)
     settings = for_this_home(settings)
     try:
         models = chat_models(settings, clock)

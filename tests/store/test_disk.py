@@ -1,13 +1,17 @@
 """A disk that is full, that can only be read, or whose locks do nothing."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
+from unittest.mock import ANY
 
 import pytest
 
@@ -139,6 +143,161 @@ def test_commands_list_recall_export_and_forget_on_a_full_disk(
     code, text = kinmem(home, "forget", id, "--erase", "--yes")
     assert code == 0, text
     assert kinmem(home, "list")[1].count("spare key") == 0
+
+
+@has_processes
+@needs_root
+def test_without_a_reserve_commands_read_on_a_full_disk(small_disk: Path) -> None:
+    home = small_disk / "home"
+    with closing(SqliteStore(home, "ana")) as store:
+        id = added(store, "the spare key hangs in the shed")
+    fill(small_disk / "others")
+
+    for command in (["list"], ["recall", "where is the key?"], ["show", id], ["history"]):
+        code, text = kinmem(home, *command)
+        assert code == 0 and "spare key" in text, text
+    code, text = kinmem(home, "forget", id)
+    assert code == 1 and "storage_full" in text and "make room" in text
+    (small_disk / "others").unlink()
+    assert kinmem(home, "forget", id)[0] == 0
+    assert problems_of(home) == []
+
+
+@has_processes
+@needs_root
+def test_a_command_that_stores_leaves_room_to_forget_on_a_full_disk(small_disk: Path) -> None:
+    home = small_disk / "home"
+    _, stored = kinmem(home, "memorize", "the spare key hangs in the shed", "--json")
+    fill(small_disk / "others")
+
+    code, text = kinmem(home, "forget", json.loads(stored)["id"], "--erase", "--yes")
+
+    assert code == 0, text
+    assert kinmem(home, "list")[1].count("spare key") == 0
+
+
+@has_processes
+@needs_root
+def test_looking_at_a_full_disk_leaves_the_reserve_as_it_is(small_disk: Path) -> None:
+    home = small_disk / "home"
+    with closing(SqliteStore(home, "ana")) as store:
+        added(store, "the spare key hangs in the shed")
+        store.reserve_room(begin=True)
+    fill(small_disk / "others")
+    before = (home / disk.RESERVE).stat()
+
+    for command in (["list"], ["memorize", "tea is green"], ["list"]):
+        kinmem(home, *command)
+
+    after = (home / disk.RESERVE).stat()
+    assert (after.st_ino, after.st_size) == (before.st_ino, before.st_size)
+
+
+@has_processes
+@needs_root
+def test_what_makes_room_many_times_has_its_reserve_each_time(small_disk: Path) -> None:
+    home = small_disk / "home"
+    with closing(SqliteStore(home, "ana")) as store:
+        ids = [added(store, f"person {n} keeps {n * 7} stamps") for n in range(6)]
+        store.reserve_room(begin=True)
+    fill(small_disk / "others")
+    before = (home / disk.RESERVE).stat().st_size
+
+    for id in ids:
+        assert kinmem(home, "forget", id) == (0, ANY)
+
+    assert (home / disk.RESERVE).stat().st_size > before // 2
+
+
+@has_processes
+@needs_root
+def test_a_server_started_on_a_full_disk_stores_as_soon_as_there_is_room(
+    small_disk: Path, start: Callable[..., Process]
+) -> None:
+    home = small_disk / "home"
+    with closing(SqliteStore(home, "ana")) as store:
+        added(store, "the spare key hangs in the shed")
+    fill(small_disk / "others")
+    server = start(KINMEM_HOME=str(home), KINMEM_KIN="ana", KINMEM_JUDGE="off")
+    server.shake_hands()
+
+    assert told(server, "memorize", content="The tea is in the cellar").startswith("storage_full: ")
+    began = time.monotonic()
+    assert told(server, "recall", query="where is the key?").startswith("storage_full: ")
+    assert time.monotonic() - began < 0.5
+    (small_disk / "others").unlink()
+    assert "created" in told(server, "memorize", content="The tea is in the cellar")
+    assert "shed" in told(server, "recall", query="where is the key?")
+
+
+@has_processes
+@needs_root
+def test_beside_a_server_a_full_disk_shows_commands_what_it_has_stored_last(
+    small_disk: Path, start: Callable[..., Process]
+) -> None:
+    home = small_disk / "home"
+    server = start(KINMEM_HOME=str(home), KINMEM_KIN="ana", KINMEM_JUDGE="off")
+    server.shake_hands()
+    assert "created" in told(server, "memorize", content="The tea is in the cellar")
+    fill(small_disk / "others")
+
+    assert "tea" in kinmem(home, "list")[1]
+    (small_disk / "others").unlink()
+    assert "created" in told(server, "memorize", content="The bread is in the box")
+    assert "bread" in kinmem(home, "list")[1]
+
+
+OTHER = (
+    "import sys; from pathlib import Path; from kinmem.store.sqlite import driver;"
+    "from kinmem.store.sqlite.store import SqliteStore; driver.BUSY_SECONDS = 0.2;"
+    "SqliteStore(Path(sys.argv[1]), 'ana').close()"
+)
+"""Opens a store."""
+
+
+@has_processes
+@needs_root
+def test_nobody_writes_what_a_command_reads_on_a_full_disk(small_disk: Path) -> None:
+    home = small_disk / "home"
+    with closing(SqliteStore(home, "ana")) as store:
+        added(store, "the spare key hangs in the shed")
+    fill(small_disk / "others")
+
+    with closing(SqliteStore(home, "ana", is_brief=True)) as store:
+        assert len(listed(store)) == 1
+        (small_disk / "others").unlink()
+        other = subprocess.run(
+            [sys.executable, "-c", OTHER, str(home)], capture_output=True, text=True
+        )
+        assert "another process is writing" in other.stderr
+        added(store, "there is room again")
+        assert len(listed(store)) == 2
+    subprocess.run([sys.executable, "-c", OTHER, str(home)], check=True)
+    with closing(SqliteStore(home, "ana")) as store:
+        assert len(listed(store)) == 2 and problems(store) == []
+
+
+def test_without_room_for_a_backup_nothing_else_is_tried(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SqliteStore(home, "ana")) as store:
+        store.reserve_room(begin=True)
+    tried: list[bool] = []
+
+    def without_room(*_: object, **given: bool) -> NoReturn:
+        tried.append(given["is_brief"])
+        raise StoreError("no room for the backup", "storage_full")
+
+    monkeypatch.setattr("kinmem.store.sqlite.store.SqliteFiles", without_room)
+    with pytest.raises(StoreError, match="no room for the backup"):
+        SqliteStore(home, "ana", is_brief=True)
+
+    assert tried == [True] and (home / disk.RESERVE).exists()
+
+
+def problems_of(home: Path) -> list[str]:
+    with closing(SqliteStore(home, "ana")) as store:
+        return problems(store)
 
 
 @pytest.fixture

@@ -33,11 +33,13 @@ from kinmem.store.sqlite.driver import (
     Patience,
     SqliteTransaction,
     begin,
+    can_be_alone,
     check_engine,
     connect,
     counted,
     empty_wal,
     is_damage,
+    lacks_index,
     make_private,
     scratch,
     shut,
@@ -101,9 +103,12 @@ class SqliteDatabase:
         migrations: Path = MIGRATIONS,
         before_upgrade: BeforeUpgrade = without_backup,
         note: Path | None = None,
+        *,
+        is_brief: bool = False,
     ) -> None:
         """Open or create the file, and migrate its schema. `note` is where the number of its
-        transactions is noted; see disk.py.
+        transactions is noted; see disk.py. If it `is_brief`, it keeps other processes out where
+        the disk has no room for what they would share.
 
         Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for a file of
         another program, storage_lost for a file that is not as it was, storage_damaged,
@@ -126,6 +131,7 @@ class SqliteDatabase:
         self._high_water = HighWater(note) if note else None
         self.is_read_only = is_read_only(path)
         """Whether the file can only be read, and its folder or disk allows no writing either."""
+        self._is_alone = False
         check_engine()
         with translated(path):
             noted = self._high_water.read() if self._high_water else 0  # before the file
@@ -134,16 +140,13 @@ class SqliteDatabase:
                 self._open_read_only(noted)
                 return
             make_private(path)
-            self._writer = connect(path, patience=self._patience)
             try:
-                if noted:
-                    check_is_current(path, counted(self._writer), noted)
-                self._migrate()
-                self._write_ahead()
-                self._identity = self._identify()
-            except BaseException:
-                self._writer.close()
-                raise
+                self._open(noted)
+            except apsw.Error as error:
+                if not (is_brief and lacks_index(error) and can_be_alone()):
+                    raise
+                self._is_alone = True  # nobody has the file open: their index would be there
+                self._open(noted)
 
     def states(self) -> list[StateRow]:
         writes = self.writes
@@ -298,9 +301,21 @@ class SqliteDatabase:
         if self._closed:
             raise StoreError("the store is closed; open it again")
 
+    def _open(self, noted: int) -> None:
+        self._writer = connect(self.path, patience=self._patience, alone=self._is_alone)
+        try:
+            if noted:
+                check_is_current(self.path, counted(self._writer), noted)
+            self._migrate()
+            self._write_ahead()
+            self._identity = self._identify()
+        except BaseException:
+            self._writer.close()
+            raise
+
     def _connect(self) -> driver.Connection:
         if not self.is_read_only:
-            return connect(self.path)
+            return connect(self.path, alone=self._is_alone)
         self._stamp = stamp(self.path)
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return connect(self.path, flags, address=read_only_address(self.path))

@@ -55,6 +55,7 @@ class Reserve:
     def __init__(self, home: Path) -> None:
         self._path = home / RESERVE
         self._is_held = False
+        self._given_up = 0
         self._lock = threading.Lock()
 
     def hold(self) -> None:
@@ -63,19 +64,25 @@ class Reserve:
         self.take()
 
     def take(self) -> None:
-        """Do the same, if this process holds it."""
+        """Do the same, if this process holds it. What was given up is taken whole, as far as it is
+        free: a part of it each time would soon leave nothing."""
         if not self._is_held or self._path.exists():
             return
         with self._lock, suppress(OSError):
             free = shutil.disk_usage(self._path.parent).free
-            size = min(RESERVED, free // SHARE)
-            if size >= LEAST_RESERVED and not self._path.exists():
-                self._make(size)
+            size = min(RESERVED, max(free // SHARE, min(free, self._given_up)))
+            while size >= LEAST_RESERVED and not self._path.exists():
+                with suppress(OSError):  # a file of all that is free may need more than that
+                    self._make(size)
+                size //= 2
 
     def give_up(self) -> None:
         """Let others have the room until it is taken again."""
         self._is_held = True
-        self._path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            size = self._path.stat().st_size
+            self._path.unlink()
+            self._given_up = size
 
     def _make(self, size: int) -> None:
         file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -198,8 +198,6 @@ def is_damage(error: BaseException) -> bool:
 BY_EXTENSION = re.compile(r"fts5|vtable|vec0|sqlite-vec|malformed")
 MENDED = "words or vectors were damaged and are made anew; nothing was changed, do it again"
 DAMAGED = "the file is damaged; kinmem doctor names what, and kinmem doctor --repair mends it"
-NO_ROOM = (apsw.SQLITE_IOERR_SHMSIZE,)
-"""What SQLite reports if a disk has no room for the index of a log."""
 FULL = "the disk is full; nothing was changed, make room and try again"
 READ_ONLY = (
     "it can only be read, so nothing is stored; recall and list go on. Check the folder's rights"
@@ -210,7 +208,7 @@ WHERE = "KINMEM_HOME, or --home, names the folder that holds everything"
 def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return "storage_busy", "another process is writing; try again in a moment"
-    if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) in NO_ROOM:
+    if isinstance(error, apsw.FullError) or lacks_index(error):
         return "storage_full", FULL
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
         return "storage_read_only", READ_ONLY
@@ -219,6 +217,12 @@ def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:
     if is_damage(error):
         return "storage_damaged", DAMAGED
     return "storage_failed", f"{type(error).__name__}: {error}; run kinmem doctor"
+
+
+def lacks_index(error: BaseException | None) -> bool:
+    """Return whether the disk had no room for the index of a log, which SQLite makes before it
+    reads anything."""
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
 
 
 def begin(db: apsw.Connection) -> None:
@@ -243,11 +247,13 @@ def connect(
     flags: int = apsw.SQLITE_OPEN_READWRITE,
     patience: "Patience | None" = None,
     address: str | None = None,
+    *,
+    alone: bool = False,
 ) -> Connection:
     """Open an existing file as kinmem uses it, with its key if its home is encrypted. `address` is
-    its URI if it needs one."""
+    its URI if it needs one; `alone` keeps other processes out, see _alone_vfs."""
     *others, last = keys_for(path)
-    vfs = _alone_vfs() if is_used(path) else None
+    vfs = _alone_vfs() if alone or is_used(path) else None
     for key in others:
         with suppress(apsw.NotADBError):
             return _connect(address or str(path), flags, patience, key, vfs, is_sure=False)
@@ -272,8 +278,13 @@ def set_key(db: apsw.Connection, key: str | None) -> None:
 
 def _alone_vfs() -> str:
     """Return the way to open files that only this process has: the index of the log is in memory,
-    since it cannot be shared on network file systems either."""
+    since it cannot be shared on network file systems either, and a full disk has no room for it."""
     return f"{'multipleciphers-' if can_encrypt() else ''}unix-excl"
+
+
+def can_be_alone() -> bool:
+    """Return whether SQLite can do that on this system; on Windows it cannot."""
+    return os.name == "posix"
 
 
 def can_encrypt() -> bool:

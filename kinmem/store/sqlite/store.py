@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +24,7 @@ from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sql.turn_search import SqlTranscript
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, check_locks, note_of, with_reserve
-from kinmem.store.sqlite.driver import is_damage, translated
+from kinmem.store.sqlite.driver import is_damage, lacks_index, translated
 from kinmem.store.sqlite.indexes import VEC0_CHUNK, ChunkVectors, SaidWords, TurnVectors, WordIndex
 from kinmem.store.sqlite.mending import (
     broken_history,
@@ -65,9 +66,11 @@ class SqliteFile(SearchedFile):
         kin: str,
         before_upgrade: BeforeUpgrade = without_backup,
         note: Path | None = None,
+        *,
+        is_brief: bool = False,
     ) -> None:
         """Open or create it. Raises StoreError, see SqliteDatabase."""
-        database = SqliteDatabase(path, before_upgrade=before_upgrade, note=note)
+        database = SqliteDatabase(path, before_upgrade=before_upgrade, note=note, is_brief=is_brief)
         forget_unnamed(database)
         near = NearestChunks(database)
         self._copies = near.copies
@@ -84,28 +87,43 @@ class SqliteFiles(KinFiles[SqliteFile]):
     """`kins/<kin>.db` and `shared.db` below a folder. Never opens another Kin's file."""
 
     def __init__(
-        self, home: Path, kin: str, clock: Clock, before_upgrade: BeforeUpgrade = without_backup
+        self,
+        home: Path,
+        kin: str,
+        clock: Clock,
+        before_upgrade: BeforeUpgrade = without_backup,
+        *,
+        is_brief: bool = False,
     ) -> None:
         """Open or create both. What was to be published before a crash is published now, and what
-        version 6 had in shared.db alone comes home. Raises StoreError."""
+        version 6 had in shared.db alone comes home. Raises StoreError; see SqliteDatabase."""
         with translated(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
             if os.access(home, os.W_OK) and not is_used(home):
                 check_locks(home)
             take(home)
         try:
-            self._open(home, kin, clock, before_upgrade)
+            self._open(home, kin, clock, before_upgrade, is_brief=is_brief)
         except BaseException:
             give_back(home)
             raise
 
-    def _open(self, home: Path, kin: str, clock: Clock, before_upgrade: BeforeUpgrade) -> None:
+    def _open(
+        self,
+        home: Path,
+        kin: str,
+        clock: Clock,
+        before_upgrade: BeforeUpgrade,
+        *,
+        is_brief: bool,
+    ) -> None:
         self._home: Path | None = home
         self.reserve = Reserve(home)
+        opened = partial(SqliteFile, is_brief=is_brief)
         name = f"kins/{kin}.db"
-        own = SqliteFile(home / name, kin, before_upgrade, note_of(home, name))
+        own = opened(home / name, kin, before_upgrade, note_of(home, name))
         try:
-            shared = SqliteFile(home / SHARED, kin, before_upgrade, note_of(home, SHARED))
+            shared = opened(home / SHARED, kin, before_upgrade, note_of(home, SHARED))
         except BaseException:
             own.close()
             raise
@@ -352,27 +370,36 @@ class SqliteStore(SqlStore):
         kin: str,
         clock: Clock = utc_now,
         before_upgrade: BeforeUpgrade = without_backup,
+        *,
+        is_brief: bool = False,
     ) -> None:
         """Open or create both files. Raises InvalidInput for a name that a Kin cannot have, and
-        StoreError."""
+        StoreError. If it `is_brief`, it may keep others out on a full disk; see SqliteDatabase."""
         self._home = home
-        self.files = self._opened(kin_name(kin), clock, before_upgrade)
+        self.files = self._opened(
+            partial(SqliteFiles, home, kin_name(kin), clock, before_upgrade, is_brief=is_brief)
+        )
         super().__init__(self.files)
         own = self.files.own.database
         self.index = SqlIndex(self.files)
         self.transcript = SqlTranscript(self.files, SaidWords(own), TurnVectors(own))
         self.forgetting = SqliteForgetting(self.files, self.documents, self.writer.erase_all)
 
-    def _opened(self, kin: str, clock: Clock, before_upgrade: BeforeUpgrade) -> SqliteFiles:
-        """Open the files, with the help of the reserve if the disk has no room for their logs."""
+    def _opened(self, opening: Callable[[], SqliteFiles]) -> SqliteFiles:
+        """Open the files, with the help of the reserve if the disk has no room for the indexes of
+        their logs, and for nothing else: what is left of it is taken again at once."""
         try:
-            return SqliteFiles(self._home, kin, clock, before_upgrade)
+            return opening()
         except StoreError as error:
-            if error.code != "storage_full":
+            if not lacks_index(error.__cause__):
                 raise
-        Reserve(self._home).give_up()
-        files = SqliteFiles(self._home, kin, clock, before_upgrade)
-        files.reserve.give_up()
+        reserve = Reserve(self._home)
+        reserve.give_up()
+        try:
+            files = opening()
+        finally:
+            reserve.take()
+        files.reserve = reserve
         return files
 
     def making_room(self, work: Callable[[], T]) -> T:
