@@ -6,6 +6,7 @@ Everything that reads the time takes a Clock, so that tests can move it.
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Any
 
 Clock = Callable[[], datetime]
 
@@ -126,3 +127,14 @@ def age_in_words(then: datetime, now: datetime) -> str:
 def spoken_date(moment: datetime) -> str:
     """'8 May 2023': the form in which dates are indexed as text, whatever the locale."""
     return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+
+
+# As the history stores a time.
+STORED_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+
+
+def in_minutes(value: Any, zone: tzinfo) -> Any:
+    """Return a stored time as people read it, in their zone; any other value as it is."""
+    if not isinstance(value, str) or not STORED_TIME.fullmatch(value):
+        return value
+    return f"{datetime.fromisoformat(value).astimezone(zone):%Y-%m-%d %H:%M}"

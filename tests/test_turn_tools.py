@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio.to_thread
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 
 from kinmem.mcp.protocol import build
 from kinmem.service import Service
@@ -145,11 +145,12 @@ async def test_the_context_is_a_resource(
     async with client_of() as client:
         latest = await client.read_resource("kinmem://context")
         named = await client.read_resource("kinmem://context/s")
-        unknown = await client.read_resource("kinmem://context/nobody")
+        with pytest.raises(MCPError, match="no conversation 'nobody'") as unknown:
+            await client.read_resource("kinmem://context/nobody")
 
     assert "user: Let us paint the kitchen blue." in text_of(latest.contents[0])
     assert text_of(named.contents[0]) == text_of(latest.contents[0])
-    assert text_of(unknown.contents[0]) == ""
+    assert unknown.value.error.code == -32602
 
 
 @pytest.mark.parametrize("text", ["/compact", "<command-name>/model</command-name>"])

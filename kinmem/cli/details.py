@@ -13,6 +13,7 @@ from rich.text import Text
 from kinmem.cli.cards import QUIET, age, connected
 from kinmem.cli.command_context import short_id
 from kinmem.cli.terminal import columns, one_line, safe
+from kinmem.clock import in_minutes
 from kinmem.models import Event, Memory
 
 if TYPE_CHECKING:
@@ -32,8 +33,13 @@ GROUPS = {
 }
 LONGEST = 60
 SHOWN_HELD = 10
-# Fields that only follow from other changes.
-UNTOLD = frozenset({"content_hash", "content_updated_at", "evidence", "language", "refusals"})
+# Fields that only follow from other changes, and kinmem's own notes.
+UNTOLD = frozenset(
+    {
+        *("content_hash", "content_updated_at", "evidence", "language", "refusals"),
+        *("metadata", "ingest_metadata"),
+    }
+)
 TELLING = {
     "gone": "into the bin",
     "back": "back in use",
@@ -105,7 +111,8 @@ def whole_card(one: Memory, events: Sequence[Event], memory: "Service") -> Itera
     yield Text("history", style=QUIET)
     for event in events:
         yield Text(
-            f"  {_value_told(event.at, memory)}  {event.action} by {event.kin}{changes_told(event)}"
+            f"  {_value_told(event.at, memory)}  {event.action} by {event.kin}"
+            f"{changes_told(event, memory)}"
         )
 
 
@@ -168,9 +175,11 @@ def camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def changes_told(event: Event) -> str:
+def changes_told(event: Event, memory: "Service") -> str:
+    zone = memory.settings.general.zone
     changes = [
-        f"{name.replace('_', ' ')} {_short(old)} -> {_short(event.after.get(name))}"
+        f"{name.replace('_', ' ')} {_short(in_minutes(old, zone))} ->"
+        f" {_short(in_minutes(event.after.get(name), zone))}"
         for name, old in event.before.items()
         if name not in UNTOLD
     ]
@@ -225,7 +234,8 @@ def event_lines(events: Sequence[Event], memory: "Service") -> Iterator[Renderab
     for event in events:
         when = f"{_stamp(event.at, memory)[:16].replace('T', ' ')} ({age(event.at, memory)})"
         why = f" ({one_line(event.reason)})" if event.reason else ""
-        told = f"{event.write}  {when}  {event.action} by {event.kin}{changes_told(event)}{why}"
+        changed = changes_told(event, memory)
+        told = f"{event.write}  {when}  {event.action} by {event.kin}{changed}{why}"
         yield Text(told)
 
 

@@ -292,7 +292,10 @@ def latest_context() -> str:
 
 def context(session: str) -> str:
     """One conversation, compacted. It only grows until old turns are summarised again."""
-    return _as_data(current_call().service.context(session, exact=False))
+    text = current_call().service.context(session, exact=False)
+    if not text:
+        raise InvalidInput(f"there is no conversation {session!r}; kinmem sessions shows the names")
+    return _as_data(text)
 
 
 # What a conversation begins with when it is read as a resource.

@@ -353,4 +353,19 @@ def _converted(value: Any, kind: Any, bounds: Mapping[str, float], name: str) ->
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, (name, *first["loc"])))
-        raise ConfigError(f"{where}: {first['msg'].replace('Input should', 'it must')}") from error
+        raise ConfigError(f"{where}: {_plainly(first['msg'])}") from error
+
+
+# pydantic's words -> plain ones, without how it has tried to read the value.
+PLAIN_WORDS = (
+    ("Input should", "it must"),
+    ("a valid integer", "a whole number"),
+    ("a valid number", "a number"),
+    ("a valid boolean", "on or off, true or false, 1 or 0"),
+)
+
+
+def _plainly(told: str) -> str:
+    for said, plain in PLAIN_WORDS:
+        told = told.replace(said, plain)
+    return told.partition(", unable to")[0]

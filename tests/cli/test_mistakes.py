@@ -62,6 +62,14 @@ def test_a_mistake_is_told_in_a_sentence_and_as_json(
     assert message in json.dumps(json.loads(sent.out or sent.err), ensure_ascii=False)
 
 
+def test_a_setting_that_is_no_number_is_told_plainly(
+    kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_MAX_RELEVANT", "viele")
+
+    assert kinmem("list").err.strip() == "config: MEMORY_MAX_RELEVANT: it must be a whole number"
+
+
 def test_versions_and_what_the_benchmarks_refuse_are_json_as_well(kinmem: Kinmem) -> None:
     assert "kinmem" in kinmem("--version", "--json").json
     refused = kinmem("bench", "bogus", "--json")

@@ -97,6 +97,20 @@ def test_history_of_one_memory_tells_what_changed(kinmem: Kinmem, memorized: Mem
     assert lines[0]["before"]["content"] == "Bob drinks tea"
 
 
+def test_a_history_tells_times_as_people_read_them_and_no_notes_of_kinmem(
+    kinmem: Kinmem, memorized: Memorized
+) -> None:
+    id = memorized("Ana is ill")
+    assert (
+        kinmem("update", id, "--content", "Ana fell yesterday", "--expires", "2099-01-01").code == 0
+    )
+
+    (changed, _) = kinmem("history", id).out.splitlines()
+
+    assert "expires at none -> 2099-01-0" in changed
+    assert ".000000Z" not in changed and "metadata" not in changed and "{" not in changed
+
+
 def test_memories_are_shown_as_they_once_stood(kinmem: Kinmem, memorized: Memorized) -> None:
     id = memorized("Bob drinks tea")
     kinmem("update", id, "--content", "Bob drinks coffee")

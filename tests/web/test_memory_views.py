@@ -331,7 +331,9 @@ def test_differences_are_told_word_by_word() -> None:
     assert "".join(one.text for one in pieces if one.how != "removed") == "the tea is very black"
     before = {"content_hash": "a", "pinned": False}
     event = Event(1, datetime.now(UTC), "ana", "x", "updated", before, {"pinned": True})
-    assert [(one.field, one.before, one.after) for one in changes(event)] == [("pinned", "0", "1")]
+    assert [(one.field, one.before, one.after) for one in changes(event, UTC)] == [
+        ("pinned", "0", "1")
+    ]
 
 
 def test_the_list_marks_what_may_be_out_of_date_and_the_form_has_the_date(site: Site) -> None:

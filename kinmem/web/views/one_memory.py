@@ -6,9 +6,10 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Any, Literal, NamedTuple
 
+from kinmem.clock import in_minutes
 from kinmem.errors import InvalidInput, MemoryNotFound
 from kinmem.learn.drafting import READS_AS_QUESTION
 from kinmem.models import LIVE, TURN, Event, Memory, Stored
@@ -147,6 +148,7 @@ def _told_in(asked: Asked, memory: Memory) -> list[Message]:
 
 
 def _history(asked: Asked, id: str) -> list[Step]:
+    zone = asked.service.settings.general.zone
     return [
         Step(
             event.seq,
@@ -155,7 +157,7 @@ def _history(asked: Asked, id: str) -> list[Step]:
             event.kin,
             event.action,
             event.reason,
-            list(changes(event)),
+            list(changes(event, zone)),
         )
         for event in asked.service.history(id, MOST_EVENTS)
     ]
@@ -282,9 +284,10 @@ VIEW = View(
 )
 
 
-# Fields that only follow from other changes.
+# Fields that only follow from other changes, and kinmem's own notes.
 UNTOLD = frozenset(
     {
+        *("metadata", "ingest_metadata"),
         *("content_hash", "content_updated_at", "evidence", "language", "refusals"),
         *("deleted_at", "linked_at", "scored_at", "state_at", "tagged_at"),
     }
@@ -314,14 +317,15 @@ class Changed:
     """Of a text."""
 
 
-def changes(event: Event) -> Iterator[Changed]:
+def changes(event: Event, zone: tzinfo) -> Iterator[Changed]:
     """Yield what the line has changed, fields that only follow from others left out."""
     for name, old in event.before.items():
         if name in UNTOLD:
             continue
         new = event.after.get(name)
         pieces = tuple(compared(str(old or ""), str(new or ""))) if name in TEXTS else ()
-        yield Changed(name, told(old), told(new), pieces)
+        before, after = told(in_minutes(old, zone)), told(in_minutes(new, zone))
+        yield Changed(name, before, after, pieces)
 
 
 def compared(before: str, after: str) -> Iterator[Piece]:
