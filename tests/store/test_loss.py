@@ -145,6 +145,24 @@ def test_what_was_lost_while_nothing_ran_is_told_until_somebody_accepts_it(
     assert (code, json.loads(text)) == (0, {"accepted": {}})
 
 
+def test_doctor_names_a_shared_file_in_whose_place_an_older_copy_is(
+    home: Path, tmp_path: Path
+) -> None:
+    with closing(SqliteStore(home, "ana")) as store:
+        added(store, "the printer is in room 4", scope="shared")
+    shutil.copy(home / "shared.db", tmp_path / "older.db")
+    with closing(SqliteStore(home, "ana")) as store:
+        added(store, "the boiler is in room 5", scope="shared")
+    shutil.copy(tmp_path / "older.db", home / "shared.db")
+
+    code, text = kinmem(home, "doctor")
+
+    told = " ".join(text.split())
+    assert code == 1 and "storage_lost: shared.db lacks the last 1 writes" in told
+    assert "kinmem backup restore" in told and "kinmem backup accept" in told
+    assert "shared.db goes on without the last 1 write" in kinmem(home, "backup", "accept")[1]
+
+
 def test_doctor_misses_the_shared_file_for_a_kin_that_has_none_of_its_own(home: Path) -> None:
     with closing(SqliteStore(home, "ana")) as store:
         added(store, "the printer is in room 4", scope="shared")
