@@ -30,7 +30,7 @@ def test_what_is_told_at_once_gives_way_to_what_was_told_after_it(
         "Tom works at Audi now",
     ]
     bosch, siemens, audi = (str(one.id) for one in service.memorize_many(said))
-    assert service.settle(60)
+    assert service.settle(30)
 
     ended_by = [service.store.get(id).superseded_by for id in (bosch, siemens, audi)]
     assert ended_by == [siemens, audi, None]
