@@ -15,6 +15,7 @@ from kinmem.errors import EntityNotFound, InvalidInput
 from kinmem.language import inverse_relation
 from kinmem.models import LIVE, Filters, Memory, Page, State
 from kinmem.models.record import AUTO, Link
+from kinmem.models.turns import Conflict
 from kinmem.store.base import Store
 from kinmem.store.graph import Edge, Key, Known, Reach
 from kinmem.text import folded
@@ -296,8 +297,6 @@ def _names(store: Store, subject: str) -> tuple[str, ...]:
     return tuple(sorted({folded(subject), *found}))
 
 
-# Evidence of the link that an open conflict implies: why it is open, and how likely it is.
-UNDECIDED, CHANCE = "undecided", "chance"
 UNSEEN = (State.DELETED, State.QUARANTINED)
 
 
@@ -325,43 +324,46 @@ def connections(store: Store, ids: Collection[str]) -> dict[str, list[Connection
     """
     links = store.links.of(ids)
     implied = _implied(store, ids)
-    ends = {
-        end for some in chain(links.values(), implied.values()) for one in some for end in one.ends
+    ends = {end for one in chain.from_iterable(links.values()) for end in one.ends} | {
+        end for one, _ in chain.from_iterable(implied.values()) for end in one.ends
     }
     known = store.memories(ends)
     found = defaultdict(list)
     for id in ids:
         seen = set()
-        for link in (*links.get(id, ()), *implied.get(id, ())):
+        stored = ((link, None) for link in links.get(id, ()))
+        for link, conflict in (*stored, *implied.get(id, ())):
             other, relation = known.get(link.other(id)), link.seen_from(id)
             if other is None or other.state in UNSEEN or (other.id, relation) in seen:
                 continue
             seen.add((other.id, relation))
-            found[id].append(_connection(link, other, relation))
+            found[id].append(_connection(link, other, relation, conflict))
     return dict(found)
 
 
-def _connection(link: Link, other: Memory, relation: str) -> Connection:
-    undecided = link.evidence.get(UNDECIDED)
-    confidence = link.confidence if undecided is None else link.evidence.get(CHANCE)
+def _connection(link: Link, other: Memory, relation: str, conflict: Conflict | None) -> Connection:
+    confidence = link.confidence if conflict is None else conflict.chance
+    undecided = None if conflict is None else conflict.reason
     is_automatic = link.origin == AUTO
     return Connection(other, relation, link.weight, confidence, is_automatic, undecided)
 
 
-def _implied(store: Store, ids: Collection[str]) -> dict[str, list[Link]]:
+Implied = tuple[Link, Conflict | None]
+"""A link, and the open conflict that it is."""
+
+
+def _implied(store: Store, ids: Collection[str]) -> dict[str, list[Implied]]:
     """Return links that are not stored because memories and open conflicts already imply them."""
-    found = defaultdict(list)
+    found: dict[str, list[Implied]] = defaultdict(list)
     for id, memory in store.memories(ids).items():
         if memory.superseded_by:
-            found[id].append(Link(memory.superseded_by, id, "supersedes", origin=AUTO))
-        found[id] += [
-            Link(id, other, "supersedes", origin=AUTO) for other in store.past.superseded_by([id])
-        ]
+            found[id].append((Link(memory.superseded_by, id, "supersedes", origin=AUTO), None))
+        for other in store.past.superseded_by([id]):
+            found[id].append((Link(id, other, "supersedes", origin=AUTO), None))
     for conflict in store.decisions.conflicts():
         for id in {conflict.newer, conflict.older}.intersection(ids):
-            why = {UNDECIDED: conflict.reason, CHANCE: conflict.chance}
-            link = Link(conflict.newer, conflict.older, "contradicts", origin=AUTO, evidence=why)
-            found[id].append(link)
+            link = Link(conflict.newer, conflict.older, "contradicts", origin=AUTO)
+            found[id].append((link, conflict))
     return found
 
 
