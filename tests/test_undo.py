@@ -431,6 +431,33 @@ def test_only_what_a_person_has_let_stand_is_not_in_doubt_again(
         assert len(memory.store.decisions.conflicts()) == 1
 
 
+@pytest.mark.parametrize("what", ["the edit", "its memory", "what it settled"])
+def test_what_an_edit_has_settled_can_be_undone_by_itself(
+    home: Path, clock: MovableClock, what: str
+) -> None:
+    with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
+        memory.memorize("Bob lives in Paris")
+        memory.memorize("Bob lives in Berlin")
+        known = {one.content: one.id for one in memory.list_memories().memories}
+        id = known["Bob lives in Paris"]
+        clock.advance(hours=1)
+        memory.update_memory(id, content="Bob likes tea")
+        assert memory.store.decisions.conflicts() == []
+        [settled] = [line for line in memory.history(id) if line.action == "kept"]
+        meant = {"the edit": None, "its memory": id, "what it settled": settled.write}
+
+        undone = memory.undo(meant[what])
+
+        is_asked = what == "what it settled"
+        assert undone.became == {id: "asked" if is_asked else "changed"}
+        assert memory.store.get(id).content == (
+            "Bob likes tea" if is_asked else "Bob lives in Paris"
+        )
+        assert len(memory.store.decisions.conflicts()) == 1
+        memory.undo(undone.batch)
+        assert memory.store.decisions.conflicts() == []
+
+
 def test_a_contradiction_goes_with_what_had_brought_it(home: Path, clock: MovableClock) -> None:
     with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
         memory.memorize("Bob lives in Paris")

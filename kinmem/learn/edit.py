@@ -12,7 +12,8 @@ from kinmem.learn.reconcile import Flag, Keep, Neighbour, Outdated, Replace, Ski
 from kinmem.llm.base import Embedder
 from kinmem.llm.relating import SURE
 from kinmem.models import DATE_GIVEN, LIVE, TOLD_AT, Chunks, ConflictMode, Memory, State
-from kinmem.models.turns import Batch, Conflict
+from kinmem.models.reports import LEFT, refusal
+from kinmem.models.turns import Batch, Change, Conflict
 from kinmem.store.base import REVIEW, Store
 from kinmem.text import content_terms, late, words
 from kinmem.validation import (
@@ -202,6 +203,10 @@ CHECKED: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
+# Why no review asks about a memory again. It quotes none, see upkeep/reviewing.py.
+EDITED = "edited: whoever edits it has the last word"
+
+
 class Correction:
     """Compares a memory with the stored ones again, after its text was changed by hand."""
 
@@ -287,10 +292,15 @@ class Correction:
         return "kept_both"
 
     def _let_stand(self, memory: Memory, others: Collection[str]) -> None:
-        """Let no review ask again which of them holds, worded as they are now."""
-        for other in self._store.memories(others).values():
-            wordings = {"contradiction", memory.wording, other.wording}
-            self._store.decisions.refuse(REVIEW, wordings)
+        """Let no review ask again which of them holds, worded as they are now. It follows from the
+        edit, so `kinmem undo` passes over it to the edit, but takes it back when it is named."""
+        refused = [
+            refusal("contradiction", [memory, other])
+            for other in self._store.memories(others).values()
+        ]
+        if refused:
+            left = Change(memory.id, {}, LEFT, EDITED, refused=refused)
+            self._store.apply(Batch(changes=[left], name=f"settle {memory.id}"))
 
     def _were_kept(self, memory: Memory, other: str) -> bool:
         """Return whether a person has refused to call both a contradiction, worded as they are

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from kinmem.models.record import LIVE, Category, Memory
+from kinmem.models.turns import Conflict, ConflictStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,9 +255,30 @@ def refusal(kind: IssueKind, memories: Collection[Memory]) -> frozenset[str]:
     return frozenset({kind, *(memory.wording for memory in memories)})
 
 
+LEFT = "kept"
+"""The action of a refusal. It changes no memory, so it is not lost when the memory goes."""
+
+
 def memories_of(refusal: Collection[str]) -> frozenset[str]:
     """Return the ids of the memories that a stored refusal is about."""
     return frozenset(one.partition("@")[0] for one in refusal if "@" in one)
+
+
+def answered(
+    conflicts: Iterable[Conflict],
+    refused: Iterable[Collection[str]],
+    asked_again: Iterable[Collection[str]] = (),
+) -> dict[int, ConflictStatus]:
+    """Return what becomes of conflicts, by their ids, when reviews are not to ask about the two
+    memories any more: both are kept; and when that is taken back: it is open again."""
+    left, asked = set(map(memories_of, refused)), set(map(memories_of, asked_again))
+    became: dict[int, ConflictStatus] = {}
+    for conflict in conflicts:
+        if conflict.status in ("kept_both", "edited") and conflict.ends in asked:
+            became[conflict.id] = "open"
+        elif conflict.status == "open" and conflict.ends in left:
+            became[conflict.id] = "kept_both"
+    return became
 
 
 @dataclass(frozen=True, slots=True)

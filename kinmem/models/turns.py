@@ -168,6 +168,11 @@ def chance_in(reason: str) -> float | None:
     return None if found is None else float(found[1])
 
 
+ConflictStatus = Literal[
+    "open", "kept_newer", "kept_older", "merged", "kept_both", "undone", "edited"
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """Two memories that cannot both hold now."""
@@ -178,15 +183,17 @@ class Conflict:
     mode: str
     """The conflict mode in force when it was found."""
     reason: str
-    status: Literal[
-        "open", "kept_newer", "kept_older", "merged", "kept_both", "undone", "edited"
-    ] = "open"
+    status: ConflictStatus = "open"
     """edited: the older one was given another text since, and so has the last word."""
     at: datetime | None = None
     id: int = 0
     chance: float | None = None
     """How likely it is that they cannot both hold, as the judge has found; None if the form of the
     texts tells it."""
+
+    @property
+    def ends(self) -> frozenset[str]:
+        return frozenset((self.newer, self.older))
 
     def other(self, id: str) -> str:
         """Return the memory that is not `id`."""

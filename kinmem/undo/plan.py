@@ -10,6 +10,7 @@ from typing import Any
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, LaterChange, MemoryNotFound
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, State
+from kinmem.models.reports import LEFT
 from kinmem.store.base import Store
 from kinmem.store.history import COMPUTED, ERASED, REFUSALS, components, heirs
 from kinmem.store.records import IMPORTED
@@ -21,8 +22,6 @@ AUTOMATIC = frozenset(
 )
 # Actions after which a memory is here that was not before.
 BRINGING = frozenset({"created", IMPORTED})
-# The action of a refusal. It changes no memory, so it is not lost when the memory goes.
-LEFT = "kept"
 # How the names of batches begin that compare memories stored without a vector. They are a
 # consequence of the storing.
 SETTLING = "settle "
@@ -267,7 +266,9 @@ def _came_along(line: Event, taken: Sequence[Event]) -> bool:
 
 
 def is_automatic(line: Event) -> bool:
-    return line.action in AUTOMATIC
+    """Return whether nobody has done it on purpose: a refusal that settles follows from an edit."""
+    settles = (line.batch or "").startswith(SETTLING)
+    return line.action in AUTOMATIC or (line.action == LEFT and settles)
 
 
 def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> list[Event]:

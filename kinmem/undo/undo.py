@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import chain
 from typing import Any, Literal
 
 from kinmem.clock import Clock
@@ -12,7 +13,7 @@ from kinmem.learn.apply import retried
 from kinmem.llm.base import Embedder, Judge, chunks_of, embedded
 from kinmem.llm.naming import Naming, reread
 from kinmem.models import LIVE, Chunks, Event, Memory, State
-from kinmem.models.reports import memories_of
+from kinmem.models.reports import answered
 from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name, components
@@ -250,16 +251,13 @@ class Undo:
         """Reopen conflicts that were settled by what is undone, and close those of memories that
         go."""
         states = {id: fields["state"] for id, fields in plan.fields.items() if "state" in fields}
-        asked = {memories_of(refusal) for of in plan.asked_again.values() for refusal in of}
-        refused = {memories_of(refusal) for of in plan.refused.values() for refusal in of}
-        settled = {}
-        is_any = states or asked or refused
-        for conflict in self._store.decisions.conflicts(all=True) if is_any else ():
-            both = frozenset({conflict.newer, conflict.older})
-            if conflict.status == "kept_both" and both in asked:
-                settled[conflict.id] = "open"
-            elif conflict.status == "open" and both in refused:
-                settled[conflict.id] = "kept_both"
+        refused = list(chain.from_iterable(plan.refused.values()))
+        asked = list(chain.from_iterable(plan.asked_again.values()))
+        if not (states or refused or asked):
+            return {}
+        conflicts = self._store.decisions.conflicts(all=True)
+        settled: dict[int, str] = {**answered(conflicts, refused, asked)}
+        for conflict in conflicts:
             became = [states[id] for id in (conflict.newer, conflict.older) if id in states]
             if conflict.status == "open" and State.DELETED in became:
                 settled[conflict.id] = "undone"
@@ -270,13 +268,18 @@ class Undo:
 
 def _refuse_release(plan: Plan) -> None:
     """Raise InvalidInput if what is held back would no longer be, even if only in the bin, from
-    where it could be restored."""
+    where it could be restored, or if no review would ask about it any more."""
     for id, fields in plan.fields.items():
         now, then = plan.memories[id], replace(plan.memories[id], **fields)
-        if (now.is_held and not then.is_held) or (now.holds_back and not then.holds_back):
+        is_left = any("quarantined" in refusal for refusal in plan.refused[id])
+        if (
+            is_left
+            or (now.is_held and not then.is_held)
+            or (now.holds_back and not then.holds_back)
+        ):
             raise InvalidInput(
-                f"memory {id} is held back, and this would release it, which only a person may do:"
-                " kinmem undo. Tell your user",
+                f"memory {id} is held back, and this would release it or let no review ask about"
+                " it, which only a person may do: kinmem undo. Tell your user",
                 "held_back",
             )
 

@@ -16,7 +16,7 @@ from kinmem.language import Weight, content_hash, unproved
 from kinmem.llm.base import ChatModel, Embedder, Judge, chunks_of, embedded
 from kinmem.llm.relating import Relating
 from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Settled, State
-from kinmem.models.reports import issue_id, refusal
+from kinmem.models.reports import LEFT, answered, issue_id, refusal
 from kinmem.models.turns import Batch, Change
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -191,17 +191,13 @@ def refuse_issue(store: Store, issue: Issue) -> Settled:
     memories = store.memories(issue.memory_ids)
     refused = (refusal(issue.type, list(memories.values())),)
     deeds = [
-        Change(memory.id, {}, "kept", REFUSED, refused=refused)
+        Change(memory.id, {}, LEFT, REFUSED, refused=refused)
         for memory in memories.values()
         if memory.kin == store.kin
     ]
     if not deeds:
         raise _changed(issue)
-    closed = {
-        conflict.id: "kept_both"
-        for conflict in store.decisions.conflicts()
-        if {conflict.newer, conflict.older} == set(issue.memory_ids)
-    }
+    closed = answered(store.decisions.conflicts(), refused)
     name = f"review {issue.id}"
     store.apply(Batch(changes=deeds, settled=closed, name=name))
     return Settled(issue.id, next(iter(memories)) if len(memories) == 1 else None, batch=name)
