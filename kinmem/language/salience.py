@@ -30,6 +30,7 @@ from kinmem.language.lexicon import (
     either,
     word_class,
 )
+from kinmem.language.secrets.secrets import REMOVED
 from kinmem.language.sentence_borders import sentences
 from kinmem.models import ROLES, Category
 from kinmem.text import STOP_WORDS, cut, language_of, late, words
@@ -103,7 +104,13 @@ class Weight:
         return speaker not in ROLES - {"user"} and bool(INSTRUCTS.match(self.text))
 
     def importance(self, category: Category) -> float:
-        """Between 1 and 10; 5 is an ordinary fact. An empty text has its category's prior."""
+        """Between 1 and 10; 5 is an ordinary fact. An empty text has its category's prior.
+
+        A sentence that has lost its secret does not count: what made it important is gone.
+        """
+        if REMOVED in self.text:
+            whole = "".join(part for part in sentences(self.text) if REMOVED not in part)
+            return Weight(whole).importance(category) if whole.strip() else UNIMPORTANT
         found = words(self.text)
         told = set(found)
         value = PRIOR[category]

@@ -35,3 +35,25 @@ def test_what_stands_beside_it_is_learned(service: Service) -> None:
     service.settle()
 
     assert any("Rex" in memory.content for memory in service.list_memories().memories)
+
+
+@pytest.mark.parametrize(
+    ("text", "important"),
+    [
+        ("My server password is hunter2Xy9!k and the key is important", False),
+        (
+            "My server password is hunter2Xy9!k. I must never take penicillin, I'm allergic.",
+            True,
+        ),
+    ],
+)
+def test_what_lost_its_secret_is_not_important(
+    service: Service, text: str, important: bool
+) -> None:
+    service.record_turn("s", text, "OK.", turn="1")
+    service.settle()
+
+    found = service.list_memories().memories
+    assert found
+    assert any(memory.importance >= 7 for memory in found) is important
+    assert all(memory.importance < 7 for memory in found if "allergic" not in memory.content)
