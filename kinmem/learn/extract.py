@@ -131,7 +131,8 @@ def _said_at_all(talk: Talk, judge: Judge) -> list[KeptSentence]:
     itself: "Which box do I tick, now that I have left the party?" may change what is stored."""
     if not talk.parts or talk.unkept or talk.among_people:
         return []
-    if any(Wording(part.text).is_quotation for part in talk.parts):
+    wordings = [Wording(part.text) for part in talk.parts]
+    if any(one.is_quotation for one in wordings) or all(one.is_bare_request for one in wordings):
         return []
     said = [
         KeptSentence(part, at, "fact", DOUBTFUL, begins_unnamed=True)

@@ -163,12 +163,20 @@ def worth_keeping(talk: Talk, judge: Judge | None) -> Iterator[KeptSentence]:
     judged = judgements(sentences, talk.message, talk.last, judge)
     last: KeptSentence | None = None
     for (at, part), judgement in zip(stated, judged, strict=True):
-        if judgement.is_worth:
+        if judgement.is_worth or _is_asked_for(at, talk):
             last = kept(part, at, judgement)
             yield last
         elif last and last.at == at - 1 and _goes_on(last, part.text, judgement):
             last = replace(last, statement=part, at=at, is_sequel=True)
             yield last
+
+
+def _is_asked_for(at: int, talk: Talk) -> bool:
+    """Return whether the next sentence asks to keep it: "The gate sticks. Remember that!"."""
+    following = talk.parts[at + 1 : at + 2]
+    return not asks(talk.parts[at].text) and any(
+        Wording(part.text).is_bare_request for part in following
+    )
 
 
 def _goes_on(last: KeptSentence, text: str, judgement: Judgement) -> bool:
@@ -193,7 +201,7 @@ def _may_state(text: str) -> bool:
     """Return whether it may be worth keeping, or its writer asks to keep it."""
     wording = Wording(text)
     if wording.asks_to_keep:
-        return True
+        return not wording.is_bare_request
     is_only_asked = asks(text) and not any(_leading(text))
     return not (is_only_asked or wording.is_quotation) and bool(words(text))
 

@@ -101,3 +101,35 @@ def test_a_text_without_spaces_is_cut_so_that_all_of_it_is_read() -> None:
 
     assert "".join(pieces) == thai
     assert max(map(embedder.languages.count, pieces)) <= 150
+
+
+@pytest.mark.parametrize(
+    "text", ["please remember that", "Remember this:", "Ricorda questo.", "请记住"]
+)
+def test_a_request_to_keep_nothing_is_no_memory(service: Service, text: str) -> None:
+    service.record_turn("s", text, "OK.", turn="1")
+    service.settle()
+
+    assert service.list_memories().memories == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "The printer wants 80 gram paper. Please remember that!",
+            "The printer wants 80 gram paper.",
+        ),
+        ("The left gate sticks. Remember this, please.", "The left gate sticks."),
+        ("Il cancello si blocca. Ricorda questo.", "Il cancello si blocca."),
+        ("What is the weather like? Remember that!", None),
+    ],
+)
+def test_a_request_to_keep_it_is_about_the_sentence_before(
+    service: Service, text: str, kept: str | None
+) -> None:
+    service.record_turn("s", text, "OK.", turn="1")
+    service.settle()
+
+    stored = [memory.content for memory in service.list_memories().memories]
+    assert stored == ([kept] if kept else [])

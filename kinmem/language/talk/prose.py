@@ -13,6 +13,7 @@ from kinmem.language.talk.statements import (
     ASKED_TO_KEEP,
     HE,
     HEDGE,
+    NEVER,
     QUOTATION,
     QUOTED_SHARE,
     SELF,
@@ -133,6 +134,12 @@ class Wording:
     def asks_to_keep(self) -> bool:
         """Whether it begins by asking to keep it, "Remember that"."""
         return ASKED_TO_KEEP.match(self.text) is not None
+
+    @property
+    def is_bare_request(self) -> bool:
+        """Whether it asks to keep something and does not say what: "Remember that!"."""
+        found = ASKED_TO_KEEP.match(self.text)
+        return found is not None and NEVER.issuperset(words(self.text[found.end() :]))
 
     @property
     def request_length(self) -> int:
