@@ -25,6 +25,8 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 Weights = Mapping[str, NDArray[Any]]
+CORRECTED = "corrected"
+"""Input of a network with corrections: whether they count."""
 Texts = list[list[int]]
 
 SHIPPED = Path(__file__).parent.parent / "kinmem" / "llm" / "minilm"
@@ -165,8 +167,17 @@ def gelu(graph: Graph, wide: str) -> str:
 
 
 def dense(graph: Graph, weights: Weights, name: str, hidden: str) -> str:
-    matrix = graph.constant(f"{name}.weight", weights[f"{name}.weight"].T)
-    product = graph.op("MatMul", hidden, matrix)
+    """x W + b. If the weights have a correction of W, the product of two small matrices, it counts
+    as much as the input CORRECTED says, 0 or 1."""
+    product = graph.op(
+        "MatMul", hidden, graph.constant(f"{name}.weight", weights[f"{name}.weight"].T)
+    )
+    if f"{name}.down" in weights:
+        for part in ("down", "up"):
+            hidden = graph.op(
+                "MatMul", hidden, graph.constant(f"{name}.{part}", weights[f"{name}.{part}"])
+            )
+        product = graph.op("Add", product, graph.op("Mul", hidden, CORRECTED))
     return graph.op("Add", graph.constant(f"{name}.bias", weights[f"{name}.bias"]), product)
 
 

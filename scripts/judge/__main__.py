@@ -22,7 +22,7 @@ from scripts.judge.figures import chances, table
 from scripts.judge.names import table as table_of_names
 from scripts.judge.names import texts, train_names, weights_of
 from scripts.judge.network import Judge
-from scripts.judge.shipped import LAYERS, between, shipped
+from scripts.judge.shipped import LAYERS, OWN, between, shipped
 from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts
 from scripts.judge.training import LENGTH, RATES, RATES_GOING_ON, Plan, train
 
@@ -65,7 +65,7 @@ def main() -> None:
 
 def _learned(asked: argparse.Namespace) -> tuple[Judge, Tokenizer, list[Row]]:
     """The network after its training, what it reads words with, and the rows that were kept."""
-    judge, tokenizer = shipped(FOLDER, LAYERS) if asked.go_on else _begun(asked.package)
+    judge, tokenizer = shipped(FOLDER) if asked.go_on else _begun(asked.package)
     tokenizer.enable_truncation(LENGTH)
     trained, held = rows()
     if asked.go_on:
@@ -84,7 +84,7 @@ def _learned(asked: argparse.Namespace) -> tuple[Judge, Tokenizer, list[Row]]:
 
 def _begun(package: Path | None) -> tuple[Judge, Tokenizer]:
     begun = base(range(LAYERS), package)
-    return Judge(begun), begun.vocabulary.tokenizer()
+    return Judge(begun, OWN), begun.vocabulary.tokenizer()
 
 
 if __name__ == "__main__":

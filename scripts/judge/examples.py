@@ -29,7 +29,7 @@ LABELS = {
 }
 VALIDATION = frozenset(
     {"pairs-2", "answers-2", "mixed", "commands-1", "cards-2", "groups-en-3", "groups-mixed"}
-    | {"near-pt", "conversations"}
+    | {"near-pt", "conversations", "circles-kept"}
 )
 NAMES = (
     *("Ana", "Ben", "Chen", "Dora", "Emil", "Farid", "Greta", "Hugo", "Ines", "Jonas", "Kim"),
@@ -37,11 +37,15 @@ NAMES = (
     *("Wen", "Yuki", "Zoe"),
 )
 EITHER = -1
-"""The label of a pair of statements that are true together: one adds to the other or has nothing to
-do with it, and their writer did not say which."""
+"""One of the last two labels of a head, and the writer did not say which: of two statements that
+are true together, one adds to the other or has nothing to do with it; a memory that does not answer
+may be about the question."""
 OF_GROUP = 48
 """Pairs that are drawn of one group of such statements; in three of four the later one is
 second."""
+UNANSWERING, COUNTS = 4, 0.6
+"""Statements of a circle that are drawn for one of its questions and do not answer it, though they
+share names with it, and how much each counts."""
 LOOKALIKES = {"keep": ("unrelated", 0.6), "update": ("replaces", 1.0)}
 """What the labels of pairs/lookalikes.jsonl are here; a look-alike may add as well."""
 TURNED_ROUND = {"same": 1.0, "contradicts": 0.7, "adds": 0.8}
@@ -98,6 +102,9 @@ def _all(chance: random.Random) -> Iterator[Row]:
         yield from _together(batch, group, chance)
     for batch, line in _lines("answers"):
         yield _row("answers", line["question"], line["memory"], line["label"], 1.0, line, batch)
+    for batch, circle in _lines("circles"):
+        if batch not in VALIDATION:
+            yield from _asked(batch, circle, chance)
     for batch, line in _lines("talk"):
         for told in (*line["learn"], *line["skip"]):
             quote, message = told["quote"], line["text"]
@@ -154,6 +161,17 @@ def _together(batch: str, group: Mapping[str, Any], chance: random.Random) -> It
         for at, one in enumerate(told):
             label, weight = (replaces, 1.5) if at in later["changes"] else (EITHER, 1.0)
             yield Row("relation", one, later["text"], label, weight, language, batch)
+
+
+def _asked(batch: str, circle: Mapping[str, Any], chance: random.Random) -> Iterator[Row]:
+    """The questions about a circle, half of which nothing in it answers."""
+    told, language = circle["statements"], circle["lang"]
+    for question in circle["questions"]:
+        others = [one for at, one in enumerate(told) if at not in question["answers"]]
+        for at in question["answers"]:
+            yield Row("answers", question["q"], told[at], 0, 1.0, language, batch)
+        for one in chance.sample(others, min(len(others), UNANSWERING)):
+            yield Row("answers", question["q"], one, EITHER, COUNTS, language, batch)
 
 
 Labelled = tuple[str, str, str, str, float]

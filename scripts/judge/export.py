@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,13 @@ TEMPERATURES = np.geomspace(0.5, 3.0, 60)
 READ = (2, 4, 6)
 """States of the encoder from which names are read, by the layers behind which they stand: the last
 one alone has forgotten much of what a word looks like."""
+OWN = re.compile(r"own\.\w+\.(?P<layer>\d+)\.(?P<part>\w+)\.weight")
+RANK = 16
+"""Of what a head's own layers add to the matrices that all share; their biases and norms are the
+shared ones. Of two layers whose every weight had learned, this much answers as many questions (167
+of 254 first, 166 so) and needs 0.2 instead of 3.5 MB."""
+CORRECTED_FOR = "answers"
+"""The head that has layers for itself."""
 Weights = Mapping[str, np.ndarray]
 
 
@@ -64,10 +72,10 @@ def network(weights: Weights, layers: int, heads: Collection[str]) -> onnx.Model
     """From the vectors of the words of one text to the logits of these heads, and of the tag of
     each piece."""
     graph = bert.Graph()
-    zero, one = graph.integers(0), graph.integers(1)
+    zero = graph.integers(0)
     states = encoded(graph, weights, layers)
     hidden = states[-1]
-    first = graph.op("Squeeze", graph.op("Gather", hidden, zero, axis=1), one)
+    first = graph.op("Squeeze", graph.op("Gather", hidden, zero, axis=1), graph.integers(1))
     mean = graph.op("ReduceMean", hidden, axes=[1], keepdims=0)
     read = graph.op("Concat", first, mean, axis=1)
     made = {}
@@ -100,13 +108,33 @@ def encoded(graph: bert.Graph, weights: Weights, layers: int) -> list[str]:
 
 
 def _named(weights: Weights, layers: int) -> dict[str, np.ndarray]:
-    """The layers by BERT's names."""
-    return {
+    """The layers by BERT's names, with the corrections of one head that has layers for itself."""
+    named = {
         f"encoder.layer.{layer}.{theirs}.{part}": weights[f"layers.{layer}.{ours}.{part}"]
         for layer in range(layers)
         for ours, theirs in LAYER.items()
         for part in ("weight", "bias")
     }
+    for name, matrix in weights.items():
+        known = OWN.match(name)
+        if known and matrix.ndim == 2:
+            layer, ours = layers - _own(weights) + int(known["layer"]), known["part"]
+            more = matrix - weights[f"layers.{layer}.{ours}.weight"]
+            below = f"encoder.layer.{layer}.{LAYER[ours]}"
+            named[f"{below}.down"], named[f"{below}.up"] = _small(more)
+    return named
+
+
+def _own(weights: Weights) -> int:
+    """How many layers a head has for itself."""
+    return len({known["layer"] for name in weights if (known := OWN.match(name))})
+
+
+def _small(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two matrices of rank RANK whose product is nearest to this one (outputs, inputs), turned."""
+    up, sizes, down = np.linalg.svd(difference, full_matrices=False)
+    each = np.sqrt(sizes[:RANK])
+    return down[:RANK].T * each, (up[:, :RANK] * each).T
 
 
 def _head(graph: bert.Graph, weights: Weights, head: str, read: str) -> str:
@@ -115,12 +143,14 @@ def _head(graph: bert.Graph, weights: Weights, head: str, read: str) -> str:
 
 
 def _model(graph: bert.Graph, outputs: Mapping[str, Sequence[int | str]]) -> onnx.ModelProto:
-    words = helper.make_tensor_value_info("words", TensorProto.FLOAT, ["t", bert.WIDTH])
+    inputs = [helper.make_tensor_value_info("words", TensorProto.FLOAT, ["t", bert.WIDTH])]
+    if any(bert.CORRECTED in node.input for node in graph.nodes):
+        inputs.append(helper.make_tensor_value_info(bert.CORRECTED, TensorProto.FLOAT, []))
     logits = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
         for name, shape in outputs.items()
     ]
-    made = helper.make_graph(graph.nodes, "judge", [words], logits, list(graph.constants.values()))
+    made = helper.make_graph(graph.nodes, "judge", inputs, logits, list(graph.constants.values()))
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)])
     model.ir_version = 8
     onnx.checker.check_model(model, full_check=True)
@@ -129,6 +159,7 @@ def _model(graph: bert.Graph, outputs: Mapping[str, Sequence[int | str]]) -> onn
 
 def write_labels(temperatures: Mapping[str, float], folder: Path) -> None:
     told: dict[str, Any] = {"labels": LABELS, "temperatures": temperatures, "names": TAGS}
+    told["corrected"] = CORRECTED_FOR
     (folder / "judge.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 

@@ -1,4 +1,9 @@
-"""The network that is trained: six layers of E5 over one text or two, and four heads."""
+"""The network that is trained: six layers of E5 over one text or two, and four heads, one of which
+has its last layer for itself."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from types import MappingProxyType
 
 import numpy as np
 import torch
@@ -10,6 +15,7 @@ from scripts.judge.examples import LABELS
 
 WIDTH, HEADS, INNER = 384, 12, 1536
 DROPPED = 0.1
+NONE: Mapping[str, int] = MappingProxyType({})
 
 
 class Layer(nn.Module):
@@ -40,7 +46,9 @@ class Layer(nn.Module):
 class Judge(nn.Module):
     """Words stay as they are, so that an embedder can share them; all else learns."""
 
-    def __init__(self, base: Base) -> None:
+    def __init__(self, base: Base, own: Mapping[str, int] = NONE) -> None:
+        """`own`: how many of the last layers a head has for itself; they begin as those that the
+        others share."""
         super().__init__()
         self.words = nn.Embedding.from_pretrained(torch.tensor(base.words), freeze=True)
         self.positions = nn.Parameter(torch.tensor(base.positions))
@@ -52,17 +60,33 @@ class Judge(nn.Module):
             layer.load_state_dict(_tensors(weights))
         self.drop = nn.Dropout(DROPPED)
         self.heads = nn.ModuleDict({head: _head(len(labels)) for head, labels in LABELS.items()})
+        self.own = nn.ModuleDict(
+            {
+                head: nn.ModuleList(map(deepcopy, self.layers[-count:]))
+                for head, count in own.items()
+            }
+        )
 
     def forward(self, head: str, ids: Tensor, present: Tensor) -> Tensor:
         """Logits, a row for each text. Ids: (texts, length), int64; `present`: 0 or 1."""
-        logits: Tensor = self.heads[head](self.read(ids, present))
+        return self.above(head, self.below(head, ids, present), present)
+
+    def below(self, head: str, ids: Tensor, present: Tensor) -> Tensor:
+        """What is known of each piece where the layers end that the head shares with others."""
+        return self.states(ids, present)[len(self.layers) - len(self.of(head))]
+
+    def above(self, head: str, hidden: Tensor, present: Tensor) -> Tensor:
+        """The logits that the head's own layers and the head make of that. It reads the first state
+        of each text and the mean of all, side by side."""
+        for layer in self.of(head):
+            hidden = layer(hidden, present[:, None, None, :].bool())
+        mean = (hidden * present[..., None]).sum(1) / present.sum(1, keepdim=True)
+        logits: Tensor = self.heads[head](torch.cat([hidden[:, 0], mean], 1))
         return logits
 
-    def read(self, ids: Tensor, present: Tensor) -> Tensor:
-        """What the heads read of each text: its first state and the mean of all, side by side."""
-        hidden = self.states(ids, present)[-1]
-        mean = (hidden * present[..., None]).sum(1) / present.sum(1, keepdim=True)
-        return torch.cat([hidden[:, 0], mean], 1)
+    def of(self, head: str) -> Sequence[nn.Module]:
+        """The layers that the head has for itself."""
+        return list(self.own[head]) if head in self.own else []
 
     def states(self, ids: Tensor, present: Tensor) -> list[Tensor]:
         """What is known of each piece before the first layer and behind each of them."""

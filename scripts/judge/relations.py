@@ -23,7 +23,6 @@ from scripts.judge.examples import FOLDER as TRAINING
 from scripts.judge.export import fitted, temperatures, write_labels, write_network
 from scripts.judge.figures import chances, table
 from scripts.judge.network import Judge
-from scripts.judge.shipped import LAYERS as SHIPPED
 from scripts.judge.shipped import shipped
 from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts
 from scripts.judge.training import LENGTH, Plan, train
@@ -62,7 +61,7 @@ def main() -> None:
 
 def stacked(package: Path | None = None) -> tuple[Judge, Tokenizer]:
     """The shipped judge, and above it the layers that E5 has there; heads that know nothing."""
-    begun, (lower, tokenizer) = base(range(LAYERS), package), shipped(FOLDER, SHIPPED)
+    begun, (lower, tokenizer) = base(range(LAYERS), package), shipped(FOLDER)
     judge = Judge(begun)
     known = {name: value for name, value in lower.state_dict().items() if "heads" not in name}
     judge.load_state_dict(known, strict=False)

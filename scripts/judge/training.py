@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from scripts.judge.examples import EITHER, LABELS, RELATIONS, Row
+from scripts.judge.examples import EITHER, LABELS, Row
 from scripts.judge.network import Judge
 
 SIZE = 24
@@ -26,7 +26,6 @@ WARMING = 0.06
 SMOOTHED = 0.05
 SAVED_EVERY = 500
 PADDING = 1
-ADDS_OR_UNRELATED = [RELATIONS.index("adds"), RELATIONS.index("unrelated")]
 
 
 @dataclass(frozen=True)
@@ -62,13 +61,15 @@ def train(judge: Judge, tokenizer: Tokenizer, rows: Sequence[Row], plan: Plan) -
             for group, top in zip(optimiser.param_groups, plan.rates, strict=True):
                 group["lr"] = top * rate
             judge.train()
-            loss = _loss(judge, tokenizer, batch, bfloat16=plan.bfloat16)
-            loss.backward()
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=plan.bfloat16):
+                logits = judge(batch[0].head, *fed(tokenizer, batch))
+            lost = loss(logits.float(), batch)
+            lost.backward()
             nn.utils.clip_grad_norm_([*encoder, *heads], 1.0)
             optimiser.step()
             optimiser.zero_grad()
             step += 1
-            losses.append(float(loss.detach()))
+            losses.append(float(lost.detach()))
             if step % 200 == 0:
                 print(f"step {step} of {steps}: {sum(losses[-200:]) / 200:.3f}", flush=True)
             if step % SAVED_EVERY == 0:
@@ -100,17 +101,17 @@ def fed(tokenizer: Tokenizer, rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
     return torch.tensor(ids), torch.tensor(present)
 
 
-def _loss(judge: Judge, tokenizer: Tokenizer, batch: Sequence[Row], *, bfloat16: bool) -> Tensor:
-    labels = torch.tensor([row.label for row in batch])
-    weights = torch.tensor([row.weight for row in batch])
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bfloat16):
-        logits = judge(batch[0].head, *fed(tokenizer, batch)).float()
+def loss(logits: Tensor, rows: Sequence[Row]) -> Tensor:
+    """Cross-entropy of rows of one head, by their weights; of a label that is EITHER, only that it
+    is none of the other labels."""
+    labels = torch.tensor([row.label for row in rows])
+    weights = torch.tensor([row.weight for row in rows])
     known = labels != EITHER
     each = functional.cross_entropy(
         logits, labels.clamp(min=0), label_smoothing=SMOOTHED, reduction="none"
     )
     if not known.all():
-        either = logits.log_softmax(1)[:, ADDS_OR_UNRELATED].logsumexp(1)
+        either = logits.log_softmax(1)[:, -2:].logsumexp(1)
         each = torch.where(known, each, -either)
     return (each * weights).sum() / weights.sum()
 
