@@ -2,12 +2,15 @@
 
 Logistic regression by Newton's method on what recall shows for the seen half of our own questions
 (benchmarks/own/abstention), for what one Kin of it is asked of another's life, and for
-benchmarks/own/everyday: one row for each hit, 1 if it answers. Deterministic. Shared data takes no
-part in it, but for BELIEVED.
+benchmarks/own/everyday: one row for each hit, 1 if it answers. How the judge's verdict counts is
+fitted to training/circles/circles-kept.jsonl as well, which the judge has not learned from and
+whose questions are untidy. Deterministic. Shared data takes no part in it, but for BELIEVED.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.abstention import ANOTHER_LIFE, LIMIT, NOTES, TALK, halves, with_strange
 from benchmarks.baselines import Remembering
-from benchmarks.data import ADVERSARIAL, Conversation, own_set
+from benchmarks.data import ADVERSARIAL, Conversation, Question, own_set
 from benchmarks.kins import fresh_kin
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
@@ -30,6 +33,7 @@ from kinmem.recall.confidence import (
     verdict_of,
 )
 
+CIRCLES = Path(__file__).parent.parent / "training" / "circles" / "circles-kept.jsonl"
 STRANGE = 0.35
 """Weight of a question about another's life: together they count as all others without answer."""
 BELIEVED = 0.8
@@ -50,13 +54,14 @@ def main() -> None:
     """Print the constants, ready to be pasted."""
     embedder = Remembering(BuiltinEmbedder())
     rows = [row for one in training() for row in rows_of(one, embedder)]
+    of_circles = [row for one in circles() for row in rows_of(one, embedder)]
     features = np.array([told for told, _, _, _ in rows], np.float64)
     right = np.array([is_right for _, _, is_right, _ in rows], np.float64)
     weight = np.array([counts for _, _, _, counts in rows], np.float64)
     print("BY_MEANING", *_constants(features, right, weight), sep="\n  ")
     features[:, BY_MEANING_ALONE] = 0.0
     print("BY_WORDS", *_constants(features, right, weight), sep="\n  ")
-    read = [row for row in rows if row[1] is not None]
+    read = [row for row in rows + of_circles if row[1] is not None]
     print("READ_BY_MEANING", *_read(read, BY_MEANING), sep="\n  ")
     bare = [(told._replace(nearness=0.0, behind=0.0), *others) for told, *others in read]
     print("READ_BY_WORDS", *_read(bare, BY_WORDS), sep="\n  ")
@@ -67,6 +72,23 @@ def training() -> Iterator[Conversation]:
     seen = {name for kind in (NOTES, TALK) for name in halves(kind)["seen"]}
     yield from (one for one in with_strange() if one.name in seen)
     yield from own_set()["everyday"]
+
+
+def circles() -> Iterator[Conversation]:
+    """Statements about one circle of people or things, and questions half of which they answer."""
+    for number, line in enumerate(CIRCLES.read_text("utf-8").splitlines()):
+        circle = json.loads(line)
+        ids = [str(at) for at in range(len(circle["statements"]))]
+        yield Conversation(
+            f"circle {number}",
+            ids,
+            [{"content": text} for text in circle["statements"]],
+            ["one"] * len(ids),
+            [
+                Question(one["q"], frozenset(map(str, one["answers"])), "circle")
+                for one in circle["questions"]
+            ],
+        )
 
 
 def rows_of(conversation: Conversation, embedder: Embedder) -> Iterator[Row]:

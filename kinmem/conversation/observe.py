@@ -54,7 +54,7 @@ MODEL_SECONDS = 0.8
 # No similarity tells that an allergy matters for "plan dinner for Friday". So an opening outside of
 # projects asks this, and tells the answers of which the judge is so sure.
 BINDING = "Who is allergic to something, must not eat something, or has an illness or a disability?"
-BINDS, MOST_BINDING = 0.5, 8
+BINDS, MOST_BINDING = 0.4, 8
 # Number of the latest blocks for which kinmem checks whether their memories still hold. Older
 # blocks have been compacted by the client or are no longer read.
 CHECKED = 100

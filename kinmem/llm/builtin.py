@@ -319,14 +319,16 @@ class _JudgeParts:
 
     judge.onnx has six layers and every head, relations.onnx twelve and the one for relations; it is
     loaded for the first pair that may be about one thing.
-    e5/judge.json names the labels of each head in order, and the temperatures by which logits are
-    divided, which were fitted on batches that training did not see.
+    e5/judge.json names the labels of each head in order, the temperatures by which logits are
+    divided, which were fitted on batches that training did not see, and the head for which the
+    network's corrections of its last layers count.
     """
 
     def __init__(self, folder: Path) -> None:
         heads = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
         self.labels: Mapping[str, Sequence[str]] = heads["labels"]
         self._temperatures: Mapping[str, float] = heads["temperatures"]
+        self._corrected: str = heads["corrected"]
         self._about_one = [
             at for at, label in enumerate(self.labels["relation"]) if label in SAME_OR_CHANGED
         ]
@@ -365,10 +367,11 @@ class _JudgeParts:
         return pieces(text, Window(len(text), ROOM, self._words.count))
 
     def _run(self, output: str, ids: Sequence[int]) -> Any:
-        network = self._session
+        inputs = {"words": self._words.vectors(ids)}
         if output == DEEPER:
-            network, output = self._deeper.get(Deadline(None)), "relation"
-        return network.run([output], {"words": self._words.vectors(ids)})[0]
+            return self._deeper.get(Deadline(None)).run(["relation"], inputs)[0]
+        inputs["corrected"] = np.array(output == self._corrected, np.float32)
+        return self._session.run([output], inputs)[0]
 
     def _read(self, first: str, second: str | None) -> list[int]:
         """Return the pieces of one text or two. If two are too long together, the longer one is

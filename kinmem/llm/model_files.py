@@ -184,7 +184,7 @@ def _read(folder: Path, name: str, otherwise: Any) -> Any:
 SHIPPED = {
     "minilm/model_int8.onnx": "bf395cccca81e1006c62eba846ff88b182a472fa87c86e4747794e84886a5a2a",
     "e5/embedder.onnx": "8abeb820d17532abfe73b71e83167f697e0e94d77832c1cd9eab050967cf1807",
-    "e5/judge.onnx": "7c53690bc08db564fbe01e39ffaadbecffba263836701f0a027b8f763b901ad5",
+    "e5/judge.onnx": "da058e31f0dcb5a47d3d4f9c45cc076191f92efc7a3da75bd019a45bf78832df",
     "e5/relations.onnx": "20fd2b6cb44d044ceb76936dc8cc03b0170232ce4a956678094208f450c79918",
     "e5/sums.onnx": "3721dd19de9210fd097561fea6ec709261d662a9dae5d6b7709ec08718802925",
 }

@@ -10,6 +10,7 @@ from kinmem.models import TURN, Candidate, Part, Reasons, Scored, State
 from kinmem.recall.confidence import (
     BY_MEANING,
     BY_WORDS,
+    IF_READ,
     READ_BY_MEANING,
     READ_BY_WORDS,
     Evidence,
@@ -289,7 +290,7 @@ def least(one: Scored, question: str = STRANGE, **fields: Any) -> float:
 
 def test_the_bar_is_lower_where_the_judge_has_read() -> None:
     assert least(scored(ASIDE, 0.5)) == pytest.approx(0.2 / 4)
-    assert least(scored(ASIDE, 0.5, judge=0.1, unrelated=0.8)) == pytest.approx(0.2 * 0.6 / 4)
+    assert least(scored(ASIDE, 0.5, judge=0.1, unrelated=0.8)) == pytest.approx(0.2 * IF_READ / 4)
 
 
 @pytest.mark.parametrize(
