@@ -59,7 +59,7 @@ def learn(judge: Judge, tokenizer: Tokenizer, examples: Sequence[Row], seed: int
     name = examples[0].head
     read = _read(judge.eval(), tokenizer, examples)
     head, layers = judge.heads[name], nn.ModuleList(judge.of(name))
-    learning = [weight for weight in layers.parameters() if weight.ndim == 2]
+    learning = [weight for weight in layers.parameters() if weight.requires_grad]
     steps = (EPOCHS_OF_LAYERS if name in OWN else EPOCHS) * -(-len(read) // SIZE)
     optimiser = torch.optim.AdamW(
         [

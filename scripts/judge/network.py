@@ -1,5 +1,5 @@
 """The network that is trained: six layers of E5 over one text or two, and four heads, one of which
-has its last layer for itself."""
+has its last layers for itself."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -48,7 +48,7 @@ class Judge(nn.Module):
 
     def __init__(self, base: Base, own: Mapping[str, int] = NONE) -> None:
         """`own`: how many of the last layers a head has for itself; they begin as those that the
-        others share."""
+        others share, and only their matrices learn."""
         super().__init__()
         self.words = nn.Embedding.from_pretrained(torch.tensor(base.words), freeze=True)
         self.positions = nn.Parameter(torch.tensor(base.positions))
@@ -66,6 +66,8 @@ class Judge(nn.Module):
                 for head, count in own.items()
             }
         )
+        for weight in self.own.parameters():
+            weight.requires_grad = weight.ndim == 2
 
     def forward(self, head: str, ids: Tensor, present: Tensor) -> Tensor:
         """Logits, a row for each text. Ids: (texts, length), int64; `present`: 0 or 1."""
