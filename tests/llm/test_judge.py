@@ -16,6 +16,7 @@ from kinmem.llm.onnx import FOLDER
 from kinmem.settings import load
 from kinmem.wiring.open_memory import chat_models
 
+CIRCLES = Path(__file__).parents[2] / "training" / "circles" / "circles-kept.jsonl"
 MOVES = [
     ("I live in Graz.", "We got the keys to the new flat in Linz yesterday, moving in next week!"),
     (
@@ -51,6 +52,29 @@ def test_a_change_is_no_repetition_and_a_repetition_no_change(
     assert moved.replaces > again.replaces
     assert moved.same < again.same
     assert sum(moved) == pytest.approx(1, abs=1e-5)
+
+
+def test_it_knows_which_of_twelve_statements_answers(judge: BuiltinJudge) -> None:
+    """Circles by writers who saw no code, which the judge has not learned. It puts the answer first
+    for 19 of these 24 questions, and for 14 if the corrections do not count."""
+    lines = CIRCLES.read_text("utf-8").splitlines()[::6]
+    asked = [(one, told) for told in map(json.loads, lines) for one in told["questions"]]
+    first = 0
+    for question, told in asked:
+        chances = [one.answers for one in judge.answers(question["q"], told["statements"])]
+        first += chances.index(max(chances)) in question["answers"]
+
+    assert sum(bool(question["answers"]) for question, _ in asked) == 24
+    assert first >= 17
+
+
+def test_the_corrections_for_answers_change_nothing_else(judge: BuiltinJudge) -> None:
+    """One network reads for all heads: each is to see it as it learned it, in any order."""
+    pair = "where do we sing?", "The choir rehearses in the old tram depot."
+    first, answers = judge.logits("worth", *pair), judge.logits("answers", *pair)
+
+    assert np.array_equal(judge.logits("worth", *pair), first)
+    assert np.array_equal(judge.logits("answers", *pair), answers)
 
 
 @pytest.mark.parametrize(
