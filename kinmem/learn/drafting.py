@@ -194,19 +194,19 @@ DATED_UP_TO = 2_000
 LEAST_SAID = 2
 
 
-def with_dates(note: Note, said: datetime, embedder: Embedder | None) -> Note:
+def with_dates(note: Note, said: datetime, embedder: Embedder | None, leading: str = "") -> Note:
     """Return the note with the dates that its words mean in its source context, and where a
     relative time of it could mean several and nothing else tells the day on which it was said,
-    with that day. A context that would be too long stays. `said` is in the speaker's zone. Raises
-    InvalidInput for no context."""
+    with that day. A context that would be too long stays. `said` is in the speaker's zone;
+    `leading` is what its speaker has said before it. Raises InvalidInput for no context."""
     if len(note.content) > DATED_UP_TO:
         return note
     is_day_known = note.occurred_at is not None
     try:
-        dates = Dates(note.content, said, happens_once(embedder))
+        dates = Dates(note.content, said, happens_once(embedder), leading)
         meant = dates.meant(is_day_known=is_day_known)
     except ModelError:
-        meant = Dates(note.content, said).meant(is_day_known=is_day_known)
+        meant = Dates(note.content, said, leading=leading).meant(is_day_known=is_day_known)
     parts = filter(None, [checked_context(note.source_context), *meant])
     context = " | ".join(parts) or None
     return (

@@ -44,6 +44,8 @@ from kinmem.text import asks, count_content_words, words
 LOOKED_AT = 800
 # Characters of a question that are kept; a longer one is cut at a word.
 QUESTION = 120
+# Messages before a turn in which the month of a bare day may have been named.
+SPOKEN_OF = 3
 # Characters of what precedes a statement and shows what it is about.
 CONTEXT = 160
 # Characters after which a new note begins; embedders read about 800 at once.
@@ -74,16 +76,18 @@ def extract(
     names = frozenset(name for name in speakers if name and name not in ROLES)
     notes: list[Note] = []
     last = before[-1] if before else None
+    earlier = [message.text for message in before if message.role == "user"]
     for message, own in zip(turn, heard, strict=True):
         if message.role == "user":
-            notes += _notes(own, last, names, judge, is_introduced=own is not message)
+            for note in _notes(own, last, names, judge, is_introduced=own is not message):
+                here = own.text[: max(0, own.text.find(note.content))]
+                leading = "\n".join([*earlier[-SPOKEN_OF:], here])
+                if isinstance(said := note.occurred_at, datetime):
+                    note = with_dates(note, said.astimezone(zone), embedder, leading)
+                notes.append(note)
+            earlier.append(own.text)
         last = own
-    return [
-        with_dates(note, note.occurred_at.astimezone(zone), embedder)
-        if isinstance(note.occurred_at, datetime)
-        else note
-        for note in notes
-    ]
+    return notes
 
 
 def by_its_speaker(message: Message, judge: Judge | None) -> Message:

@@ -41,6 +41,7 @@ RIGHT = r"(?!\w|[%€$]|[-/.,:][0-9])"
 
 WINDOW = 40  # characters looked at in front of an anchor; no link is longer
 
+BARE = "day of month"
 SURELY_PAST = {
     *("yesterday", "day before yesterday", "last night", "last unit", "rolling", "ago"),
     *("last weekend", "last weekday", "last month name", "last season"),
@@ -164,7 +165,8 @@ class Grammar:
         self.refused_phrases = _whole("|".join(table["refused_phrases"]).format_map(fill))
 
     def anchors(self, text: str) -> list[Anchor]:
-        """In order, none over another; of two that overlap the earlier, then the longer, stays."""
+        """In order, none over another; of two that overlap the earlier, then the longer, stays, but
+        the 22nd of December is no bare 22nd."""
         there = {slot for slot, words in self.tables.items() if any(word in text for word in words)}
         there |= {"year"} if any(map(str.isdigit, text)) else set()
         found = [
@@ -177,6 +179,8 @@ class Grammar:
         for anchor in sorted(found, key=lambda anchor: (anchor.start, -anchor.end)):
             if not kept or anchor.start >= kept[-1].end:
                 kept.append(anchor)
+            elif kept[-1].meaning == BARE and anchor.meaning == "date":
+                kept[-1] = anchor
         return kept
 
     def _slots(self, match: re.Match[str]) -> Slots:

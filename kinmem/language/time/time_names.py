@@ -1,17 +1,29 @@
 """Which words for a time name one day: no names (USA Today), and no weekdays that come again and
-again. What is said of a day, and in which tense, is looked for in its own clause."""
+again. What is said of a day, and in which tense, is looked for in its own clause; the month of a
+bare day ("on the 7th") in what is said before it."""
 
 import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kinmem.language.lexicon import TENSES, alternatives, lexicon, pattern, word_class
 from kinmem.language.sentence_borders import borders
-from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language
+from kinmem.language.time.calendar import (
+    COMING,
+    MONTH,
+    Slots,
+    Stretch,
+    day_of,
+    month_of,
+    same_day,
+)
+from kinmem.language.time.phrases import BARE, WINDOW, Anchor, Grammar, Language
 from kinmem.text import LETTERS, Plain, late
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
@@ -51,6 +63,7 @@ STANDS_ALONE = late(
     r"""["')\]]?(?: ?\Z| ?[?.!,;:](?!\w)| (?:at|in the|we|i|she|he|they|with|um|a|a las)(?!\w))"""
 )
 CONJUNCTIONS = word_class("conjunctions")
+JOINT = late(rf" (?:{'|'.join(sorted(CONJUNCTIONS))}) ")
 FORMERLY = late(
     "|".join(rf"(?<!\w)(?:{found})(?!\w)" for found in alternatives("past", "formerly"))
 )
@@ -87,11 +100,17 @@ class Clause:
     plain: Plain
     start: int
     """Where it begins in the plain text."""
+    sentence: int
+    """Where its sentence does."""
     around: Plain
     """The text that it is a part of."""
     language: Language
     has_other_day: bool
     """Today is Monday; the weekday only names a day that another word tells."""
+    has_own_tense: bool = True
+    """Not where another time shares it and its own part looks elsewhere: we got back on Sunday and
+    I start work on Wednesday. Nor can be told which verb "I met Ana on Monday and Tom on Friday"
+    leaves out."""
 
     @classmethod
     def of(
@@ -102,13 +121,15 @@ class Clause:
         start, end = _between(plain.text, anchor.start, anchor.end, first, last)
         if _is_empty(anchor, plain.text, start, end, language):
             start, end = _between(plain.text, start - 1, end + 1, first, last)
-        part = text[plain.places[start] : plain.places[end]]
-        words = frozenset(LETTERS.findall(plain.text[start:end])) | frozenset(
-            LETTERS.findall(unicodedata.normalize("NFC", part.casefold()))
-        )
+        part, within = _cut(text, plain, start, end)
         others = [one for one in beside if one.meaning in DAYS and start <= one.start < end]
-        within = Plain(plain.text[start:end], [], words)
-        return cls(part, within, start, plain, language, bool(others))
+        whole = cls(part, within, start, first, plain, language, bool(others))
+        own = _own_part(anchor, plain.text, start, end, beside)
+        if own == (start, end) or _is_empty(anchor, plain.text, *own, language):
+            return whole
+        part, within = _cut(text, plain, *own)
+        is_own = replace(whole, text=part, plain=within).tense.past == whole.tense.past
+        return replace(whole, has_own_tense=is_own)
 
     @property
     def whole(self) -> str:
@@ -129,7 +150,8 @@ class Clause:
         arrived, llegué, ich bin gefahren."""
         told = _past_of(self.language).search(self.text.casefold()) is not None
         future = _future_of(self.language).search(self.plain.text) is not None
-        return Tense(told or spoken_grammar(self.language).speaks_of_past(self.plain), future)
+        plain = _without_present(self.plain, self.language)
+        return Tense(told or spoken_grammar(self.language).speaks_of_past(plain), future)
 
     def refuses(self, anchor: Anchor) -> bool:
         """Whether it tells of a plan or of what was so for long, whatever its verbs look like."""
@@ -159,6 +181,29 @@ def _between(whole: str, start: int, end: int, first: int, last: int) -> tuple[i
     return before[-1] if before else first, behind.start() if behind else last
 
 
+def _cut(text: str, plain: Plain, start: int, end: int) -> tuple[str, Plain]:
+    """Return a part as it is written, and plain."""
+    part = text[plain.places[start] : plain.places[end]]
+    words = frozenset(LETTERS.findall(plain.text[start:end])) | frozenset(
+        LETTERS.findall(unicodedata.normalize("NFC", part.casefold()))
+    )
+    return part, Plain(plain.text[start:end], [], words)
+
+
+def _own_part(
+    anchor: Anchor, whole: str, start: int, end: int, beside: Iterable[Anchor]
+) -> tuple[int, int]:
+    """Return from where to where a clause reaches if "and" parts it from its other times."""
+    for other in beside:
+        if start <= other.start and other.end <= anchor.start:
+            joints = [*JOINT.finditer(whole, other.end, anchor.start)]
+            start = joints[-1].end() if joints else start
+        elif anchor.end <= other.start and other.end <= end:
+            joint = JOINT.search(whole, anchor.end, other.start)
+            end = joint.start() if joint else end
+    return start, end
+
+
 def _is_empty(anchor: Anchor, whole: str, start: int, end: int, language: Language) -> bool:
     """Whether nothing is said in it but the time: "And on Monday, ..."."""
     link = _before(spoken_grammar(language).link, whole, anchor.start)
@@ -177,6 +222,16 @@ def _past_of(language: Language) -> re.Pattern[str]:
 def _future_of(language: Language) -> re.Pattern[str]:
     verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
     return re.compile(rf"(?<!\w)(?:{verbs})(?!\w)")
+
+
+def _without_present(plain: Plain, language: Language) -> Plain:
+    """What is left without present tenses that have a word of the past: I've got two tickets."""
+    present = "|".join(lexicon(language.name)["spoken_time"].get("present", ()))
+    if not present:
+        return plain
+    rest = re.sub(rf"(?<!\w)(?:{present})(?!\w)", " ", plain.text)
+    gone = {*LETTERS.findall(plain.text)} - {*LETTERS.findall(rest)}
+    return Plain(rest, [], plain.words - gone)
 
 
 @cache
@@ -291,3 +346,110 @@ def is_one_of_several(anchor: Anchor, whole: str) -> bool:
     if _before(HABIT, whole, anchor.start) or RANGE_BEHIND.match(whole, anchor.end):
         return True
     return _before(RANGE_BEFORE, whole, anchor.start) is not None
+
+
+# A bare day of the month ("on the 22nd", "am 2.", "le 7", "el 15") is by itself the next such day.
+# Behind another time in its sentence it is of that one's month: "the 70th is on 3 March, the party
+# on the 7th". Where the two do not go together it is no day at all, and a month that another
+# sentence names can only take its date away: whether both are about one thing is not known, and no
+# date is better than a wrong one. Nor has it one where a verb is in the past: what was booked on
+# the 18th may have been booked then, or be then.
+
+NEAR = timedelta(days=14)
+"""How far from a feast a day is that is named with it: "at New Year's Eve ..., back on the 2nd"."""
+MONTHS = frozenset(
+    {"month", "this month name", "last month name", "next month name", "month and year"}
+)
+DATES = frozenset({"date", "feast"})
+
+
+class Named(NamedTuple):
+    """A time that is named before a bare day."""
+
+    kind: Literal["month", "day", "feast", "counted"]
+    """`counted`: from the day on which it is said, as tomorrow is. It gives a bare day no month."""
+    first: date | None
+    """The day on which it begins; None where that is not known."""
+    place: int = -1
+    """Where it stands in the plain text; -1 before it."""
+
+
+def named_before(
+    anchor: Anchor, stretch: Stretch | None, tense: Tense, today: date
+) -> Named | None:
+    """Return what a time tells of a bare day behind it; None for a season or a year."""
+    slots = anchor.slots
+    if anchor.meaning == BARE:
+        return Named("day", stretch[0].date() if stretch else None, anchor.start)
+    if anchor.meaning in MONTHS or (slots.unit == MONTH and stretch and _is_month(stretch)):
+        first = stretch[0].date() if stretch else None
+        if anchor.floating:
+            first = _placed(lambda year: date(year, slots.month, 1), tense, today)
+        return Named("month", first, anchor.start)
+    if anchor.meaning in DATES:
+        first = stretch[0].date() if stretch else None
+        if slots.year is None:
+            first = _placed(lambda year: date(year, slots.month, slots.day), tense, today)
+        return Named("feast" if anchor.meaning == "feast" else "day", first, anchor.start)
+    if stretch and stretch[1] - stretch[0] <= timedelta(weeks=1):
+        return Named("counted", stretch[0].date(), anchor.start)
+    return None
+
+
+def _is_month(stretch: Stretch) -> bool:
+    return stretch == month_of(stretch[0].year, stretch[0].month)
+
+
+def _placed(in_year: Callable[[int], date], tense: Tense, today: date) -> date | None:
+    """Return the day in the year that is meant: the next one unless the sentence looks back."""
+    days: list[date] = []
+    for year in range(today.year - 8, today.year + 9):
+        with suppress(ValueError):  # 29 February
+            days.append(in_year(year))
+    if tense.past and not tense.future:
+        return max((day for day in days if day <= today), default=None)
+    this_month = today.replace(day=1)
+    return min((day for day in days if day >= this_month), default=None)
+
+
+def bare_day(day: int, clause: Clause, today: date, before: Named | None) -> Stretch:
+    """Return which day is meant. Raises ValueError where that is not sure."""
+    looks_back = clause.tense.past and not clause.tense.future
+    is_of_sentence = before is not None and before.place >= clause.sentence
+    if looks_back and (before is None or before.kind == "counted" or not is_of_sentence):
+        raise ValueError("it may be over, or to come")
+    alone = COMING[BARE](Slots(day=day), today)
+    if before is None:
+        return alone
+    if before.kind == "counted":
+        if before.first and today < before.first > alone[0].date():
+            raise ValueError("an end before its beginning")
+        return alone
+    found = _of_month(day, before)
+    if found is not None and (found > today if looks_back else found < today):
+        found = None  # the one is over, the other to come
+    if not is_of_sentence:
+        if before.first and before.first < today.replace(day=1):
+            return alone
+        if found != alone[0].date():
+            raise ValueError("of one month or of the other")
+    if found is None:
+        raise ValueError("of no month that is known")
+    return day_of(found)
+
+
+def _of_month(day: int, before: Named) -> date | None:
+    """Return the day in the month of what is named before it; of a feast, the nearest one."""
+    first = before.first
+    if first is None:
+        return None
+    months = (-1, 0, 1) if before.kind == "feast" else (0,)
+    days: list[date] = []
+    for months_on in months:
+        with suppress(ValueError):  # no 31st
+            days.append(same_day(first.replace(day=1), months_on).replace(day=day))
+    if before.kind == "feast":
+        days = [one for one in days if abs(one - first) <= NEAR]
+    elif before.kind == "day":
+        days = [one for one in days if one >= first]
+    return days[0] if days else None

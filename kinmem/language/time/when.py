@@ -24,6 +24,7 @@ from kinmem.language.time.calendar import (
     _exactly,
 )
 from kinmem.language.time.phrases import (
+    BARE,
     NAMES,
     WINDOW,
     Anchor,
@@ -37,12 +38,15 @@ from kinmem.language.time.time_names import (
     ONCE_SAID_TO_BE,
     STANDS_ALONE,
     Clause,
+    Named,
     Once,
     Tense,
+    bare_day,
     is_name,
     is_on,
     is_one_day,
     is_weekday,
+    named_before,
     spoken_grammar,
 )
 from kinmem.text import Plain, late
@@ -70,10 +74,12 @@ class RelativeDate(NamedTuple):
     """Where the phrase ends in the text."""
 
 
-def relative_dates(text: str, said: datetime, once: Once | None = None) -> list[RelativeDate]:
+def relative_dates(
+    text: str, said: datetime, once: Once | None = None, leading: str = ""
+) -> list[RelativeDate]:
     """The relative times of the text, in order, that mean one stretch of time.
 
-    `said` is a moment in the speaker's zone. Never raises.
+    `said` is a moment in the speaker's zone, `leading` what was said before. Never raises.
     """
     if CHINESE.search(text) and (times := list(calendar.times(text, said.date()))):
         return [
@@ -85,7 +91,7 @@ def relative_dates(text: str, said: datetime, once: Once | None = None) -> list[
         return []
     plain = Plain.of(text)
     for language in likely_languages(plain):
-        if found := list(_found(text, plain, language, said.date(), once)):
+        if found := list(_found(text, plain, language, said.date(), once, leading)):
             return [
                 _resolved(text, plain.places[start], plain.places[end - 1] + 1, stretch, said)
                 for start, end, stretch in found
@@ -147,11 +153,16 @@ def _alone(anchor: Anchor, today: date, ahead: bool) -> Stretch:
 
 
 def _found(
-    text: str, plain: Plain, language: Language, today: date, once: Once | None
+    text: str,
+    plain: Plain,
+    language: Language,
+    today: date,
+    once: Once | None,
+    leading: str,
 ) -> Iterator[tuple[int, int, Stretch]]:
     """From where to where in the plain text a time is told, and which one."""
     speech = spoken_grammar(language)
-    for anchor, last, stretch, clause in times_in(text, plain, language, today):
+    for anchor, last, stretch, clause in times_in(text, plain, language, today, leading):
         if speech.not_before.match(plain.text, last.end):
             continue
         if plain.text.startswith(" (", last.end) or stretch is None:
@@ -161,11 +172,13 @@ def _found(
 
 
 def times_in(
-    text: str, plain: Plain, language: Language, today: date
+    text: str, plain: Plain, language: Language, today: date, leading: str = ""
 ) -> Iterator[tuple[Anchor, Anchor, Stretch | None, Clause]]:
-    """Each time that is no name: where it begins, where it ends, when that is (None beyond the
-    calendar), and what is said of it."""
-    anchors = spoken_grammar(language).anchors(plain.text)
+    """Each time that is no name: where it begins, where it ends, when that is (None where that is
+    not sure, or beyond the calendar), and what is said of it."""
+    speech = spoken_grammar(language)
+    anchors = speech.anchors(plain.text)
+    before = _last_named(leading, today) if any(one.meaning == BARE for one in anchors) else None
     for anchor, away, last, beside in _joined(anchors, plain):
         if is_name(anchor, text, plain, language):
             continue
@@ -173,10 +186,33 @@ def times_in(
         found: Stretch | None = None
         with suppress(ValueError, OverflowError):  # beyond the calendar
             stretch = _stretch(anchor, today, clause.tense)
+            if anchor.meaning == BARE:
+                stretch = bare_day(anchor.slots.day, clause, today, before)
             stretch = _further(away, stretch, language) if away else stretch
             _spelled(stretch)
             found = stretch
+        if anchor.meaning not in NAMES or speech.link.search(
+            plain.text, max(0, anchor.start - WINDOW), anchor.start
+        ):
+            before = named_before(anchor, found, clause.tense, today) or before
         yield anchor, last, found, clause
+
+
+LOOKED_BACK = 800
+"""Characters of what was said before."""
+
+
+def _last_named(leading: str, today: date) -> Named | None:
+    """Return the last time that is named before a text and tells which month is spoken of."""
+    text = leading[-LOOKED_BACK:]
+    plain = Plain.of(text)
+    for language in likely_languages(plain) if plain.text else ():
+        before = None
+        for anchor, _, stretch, clause in times_in(text, plain, language, today):
+            before = named_before(anchor, stretch, clause.tense, today) or before
+        if before is not None:
+            return before._replace(place=-1)
+    return None
 
 
 def _joined(
@@ -202,6 +238,7 @@ def _joined(
 
 AWAY = {"in units": 1, "ago": -1}
 LASTING = frozenset({"in units", "weeks after weekday"})
+OF_ITS_TENSE = frozenset({"weekday", "this weekday", BARE})
 COUNTED_BOTH = {8: 7, 15: 14}
 """Eight days from today are a week, where the first is counted as well: not in English."""
 
@@ -216,6 +253,8 @@ def _further(away: Anchor, base: Stretch, language: Language) -> Stretch:
 
 def is_sure(anchor: Anchor, clause: Clause, once: Once | None = None) -> bool:
     """Whether it means one stretch only."""
+    if anchor.meaning in OF_ITS_TENSE and not clause.has_own_tense:
+        return False
     if anchor.meaning == "weekday":
         return is_one_day(anchor, clause, once)
     if anchor.meaning in LASTING:  # "it took me", "finished in two days": so long
@@ -228,7 +267,7 @@ def is_sure(anchor: Anchor, clause: Clause, once: Once | None = None) -> bool:
 def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
     if anchor.meaning == "weekday" and not tense.past:
         return _coming_weekday(anchor.slots, today)
-    if anchor.meaning in ("this weekday", "day of month") and tense.past and not tense.future:
+    if anchor.meaning in ("this weekday", BARE) and tense.past and not tense.future:
         return OF_THE_PAST[anchor.meaning](anchor.slots, today)
     meaning = COMING.get(anchor.meaning)
     return meaning(anchor.slots, today) if meaning else anchor.stretch(today)
@@ -387,11 +426,13 @@ class Dates:
     once: Once | None = None
     """What tells a day to come from one of every week; without, the words decide. If it raises,
     so does `relative`."""
+    leading: str = ""
+    """What was said before it, of which a bare day of the month may be a part."""
 
     @property
     def relative(self) -> list[RelativeDate]:
         """Its relative times that can mean one stretch only, in order."""
-        return relative_dates(self.text, self.said, self.once)
+        return relative_dates(self.text, self.said, self.once, self.leading)
 
     @property
     def written_out(self) -> str:
